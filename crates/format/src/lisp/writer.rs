@@ -1,6 +1,6 @@
 //! Tokens to bytes. [`super::Reader`] mirrors it, function by function.
 
-use super::tag;
+use super::{tag, Doubles};
 use crate::memory::Vec;
 use crate::model::{self, Element, LispForm, Text};
 use crate::sink::Sink;
@@ -13,13 +13,55 @@ const SURROGATE: &str = "text with a lone surrogate";
 pub struct Writer<S: Sink> {
     pub out: S,
     refusal: Option<&'static str>,
+    /// How many ids were given out.
+    ids: u64,
+    doubles: Doubles,
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 impl<S: Sink> Writer<S> {
     /// Starts what one call of `restore` reads.
     pub fn new(out: S) -> Self {
-        Writer { out, refusal: None }
+        Writer { out, refusal: None, ids: 0, doubles: Doubles::Apart }
+    }
+
+    /// The same for a walk that only finds out which doubles occur again.
+    pub fn gathering(out: S) -> Self {
+        Writer { doubles: Doubles::Gathered(Vec::new()), ..Writer::new(out) }
+    }
+
+    /// The same with what such a walk found.
+    pub fn again(out: S, doubles: Doubles) -> Self {
+        Writer { doubles, ..Writer::new(out) }
+    }
+
+    /// What this walk found.
+    pub fn take_doubles(&mut self) -> Doubles {
+        std::mem::take(&mut self.doubles).settled()
+    }
+
+    /// Before a double other than 0: whether a reference stands for it.
+    #[inline(never)]
+    fn met(&mut self, bits: u64) -> bool {
+        match &mut self.doubles {
+            Doubles::Apart => return false,
+            Doubles::Gathered(all) => {
+                all.push(bits);
+                return true;
+            }
+            Doubles::Again(again) => match again.get(&bits).copied() {
+                None => return false,
+                Some(Some(id)) => model::ReferenceWriter::reference(self, id),
+                Some(None) => {
+                    let id = model::LispWriter::assign(self);
+                    if let Doubles::Again(again) = &mut self.doubles {
+                        again.insert(bits, Some(id));
+                    }
+                    return false;
+                }
+            },
+        }
+        true
     }
 
     #[cold]
@@ -174,6 +216,14 @@ impl<S: Sink> model::Writer for Writer<S> {
         if value.to_bits() == 0 {
             return self.out.put_array([tag::DOUBLE_ZERO]);
         }
+        let apart = match &self.doubles {
+            Doubles::Apart => true,
+            Doubles::Again(again) => again.is_empty(),
+            Doubles::Gathered(_) => false,
+        };
+        if !apart && self.met(value.to_bits()) {
+            return;
+        }
         let mut bytes = [tag::DOUBLE_FLOAT; 9];
         bytes[1..].copy_from_slice(&value.to_le_bytes());
         self.out.put_array(bytes);
@@ -241,6 +291,7 @@ impl<S: Sink> model::Writer for Writer<S> {
 impl<S: Sink> model::ReferenceWriter for Writer<S> {
     #[inline(always)]
     fn assign_id(&mut self) {
+        self.ids += 1;
         self.out.put_array([tag::ASSIGN_ID]);
     }
 
@@ -324,6 +375,16 @@ impl<S: Sink> model::LispWriter for Writer<S> {
             }
             LispForm::End => self.out.put_array([tag::ACTION, tag::END]),
         }
+    }
+
+    #[inline]
+    fn assign(&mut self) -> u64 {
+        model::ReferenceWriter::assign_id(self);
+        self.ids
+    }
+
+    fn ids_of_doubles(&self) -> usize {
+        self.doubles.len()
     }
 
     fn vector(&mut self, element: Element, len: usize, data: &[u8]) {

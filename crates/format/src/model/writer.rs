@@ -151,6 +151,10 @@ pub trait TypedWriter: Writer {
 /// Values of Common Lisp.
 pub trait LispWriter: ReferenceWriter {
     fn form(&mut self, form: LispForm<'_>);
+    /// As [`ReferenceWriter::assign_id`]; the id that the next value gets, from 1 on.
+    fn assign(&mut self) -> u64;
+    /// How many doubles will get an id: the writer gives it to those that occur again.
+    fn ids_of_doubles(&self) -> usize;
     /// A vector of `len` elements without references, as they are stored.
     fn vector(&mut self, element: Element, len: usize, data: &[u8]);
     /// An array of such elements, the last index running fastest.

@@ -45,7 +45,8 @@ fn encode_once(
     // The first walk only finds what occurs more than once: an id stands before the first occurrence.
     let finding = Sharing::Finding(Default::default());
     // SAFETY: `py` proves that the GIL is held.
-    let mut survey = unsafe { Encoder::new(py, ToLisp::new(found), Writer::new(Nowhere), options, tables, finding) };
+    let mut survey =
+        unsafe { Encoder::new(py, ToLisp::new(found), Writer::gathering(Nowhere), options, tables, finding) };
     if track_all {
         survey.track_all();
     }
@@ -53,8 +54,9 @@ fn encode_once(
     // Objects made during the first walk are made again in the second. Until then they are kept, so that their
     // addresses can't be reused.
     let _made = survey.take_temporaries();
+    let doubles = survey.w.take_doubles();
     let dialect = ToLisp::new(survey.into_found().1.into_found());
-    let writer = Writer::new(&mut *output);
+    let writer = Writer::again(&mut *output, doubles);
     // SAFETY: `py` proves that the GIL is held.
     let mut encoder = unsafe { Encoder::new(py, dialect, writer, options, tables, Sharing::InMemo) };
     encoder.message(object.as_ptr())

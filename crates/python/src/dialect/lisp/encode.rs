@@ -5,7 +5,7 @@ use super::named::{ClassForm, Mapped, ToLisp};
 use crate::classes::plan;
 use crate::classes::state;
 use crate::cpython::dict;
-use crate::cpython::{float, held, owned, references, text, Obj, Owned, Type, View};
+use crate::cpython::{float, held, int, owned, references, text, Obj, Owned, Type, View};
 use crate::encode::dialect::Dialect;
 use crate::encode::memo::{Met, AGAIN, ONCE};
 use crate::encode::{shapes, Encoder, Sharing};
@@ -47,6 +47,7 @@ impl<W: LispWriter> Dialect for ToLisp<W> {
 
     const HAS_REFERENCES: bool = true;
     const SHARED_STAND_APART: bool = true;
+    const BIG_INTS_ARE_VALUES: bool = true;
 
     unsafe fn root(encoder: &mut Encoder<'_, Self>, root: Obj) -> Result<bool> {
         // SAFETY: the same contract as the trait's.
@@ -103,7 +104,7 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
             self.w.form(LispForm::Version);
         }
         if let Sharing::InMemo = &self.sharing {
-            let ids = self.dialect.found.again + self.dialect.found.ids();
+            let ids = self.dialect.found.again + self.dialect.found.ids() + self.w.ids_of_doubles();
             if ids >= COUNTED_REFERENCES {
                 self.w.form(LispForm::ReferenceCount(ids + 1));
             }
@@ -161,9 +162,7 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
         match self.tables.memo.number_mut(object) {
             None | Some(&mut ONCE) => Ok(false),
             Some(known) if *known == AGAIN => {
-                *known = self.next_id;
-                self.number()?;
-                self.w.assign_id();
+                *known = id_of(self.w.assign())?;
                 Ok(false)
             }
             Some(&mut number) => {
@@ -216,6 +215,9 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
                 self.w.form(LispForm::Single(float::value(object) as f32));
                 return Ok(());
             }
+            if class == addr_of_mut!(ffi::PyLong_Type) {
+                return self.bignum(object);
+            }
             if object == names.unbound.get() {
                 self.w.form(LispForm::Unbound);
                 return Ok(());
@@ -225,6 +227,18 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
                 ClassForm::Lowered => self.by_lowering(object, class),
             }
         }
+    }
+
+    /// An int that is told by its object: one of more than 64 bits.
+    ///
+    /// # Safety
+    /// `object` is an int.
+    #[cold]
+    unsafe fn bignum(&mut self, object: Obj) -> Result<()> {
+        // SAFETY: the contract is the same.
+        let bytes = unsafe { int::bytes(object) }.ok_or_else(raised)?;
+        self.w.bigint(&bytes);
+        Ok(())
     }
 
     fn form_of(&mut self, class: Type) -> Result<ClassForm> {
@@ -549,6 +563,14 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
             }
         }
         Ok(())
+    }
+}
+
+/// An id that the memo can hold.
+pub(super) fn id_of(id: u64) -> Result<u32> {
+    match u32::try_from(id) {
+        Ok(id) if id < ONCE => Ok(id),
+        _ => Err(encode("more than 4,294,967,293 shared objects in one message")),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is told by its value and not by its object: symbols, packages, and what describes objects. Each is written once, and
 //! referred to afterwards.
 
+use super::encode::id_of;
 use super::Names;
 use crate::classes::state;
 use crate::cpython::{owned, text, Obj, Owned};
@@ -213,9 +214,8 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
             self.w.reference(u64::from(id));
             return Ok(true);
         }
-        let id = self.number()?;
+        let id = id_of(self.w.assign())?;
         of(&mut self.dialect.found).id = Some(id);
-        self.w.assign_id();
         Ok(false)
     }
 
