@@ -24,7 +24,7 @@ from ._formats import detect
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-FORMATS = ("hold", "bson", "julia", "msgpack")
+FORMATS = ("hold", "bson", "julia", "lisp", "msgpack")
 _MOST_FIELDS = 6
 
 
@@ -76,8 +76,6 @@ def _mapped(path: Path) -> Iterator[memoryview]:
 def format_of(path: Path) -> str:
     """The format of a file; MessagePack if it is none of those that can be inspected."""
     found = detect(str(path))
-    if found == "lisp":
-        raise Failure(str(path), "Lisp's files have no outline: `holdall cat` shows what they hold")
     return found if found in FORMATS else "msgpack"
 
 

@@ -1,10 +1,12 @@
 //! The walk over tokens. Open containers stand on a stack of their own; those that are shown are its first ones, as what
 //! holds a shown value is shown.
 
+mod lisp;
 mod parts;
 mod place;
 mod totals;
 
+use self::lisp::LispTypes;
 use super::kind::ValueKind;
 use super::text::{self, shortened};
 use super::{Inspection, Key, Node, Options, Sum};
@@ -13,6 +15,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Vec;
 use crate::model::{BsonValue, Bytes, Ints, Leaf, Reader, Seq, Shape, Token, TypedReader as _};
 
+/// The most fields of a shape or type that are named.
+const MOST_FIELDS: usize = 64;
 /// Parts of a name or a dimensions that are kept.
 const MOST_PARTS: usize = 32;
 const MARK_OF_MARK: &str = "a mark of a mark or of a reference";
@@ -46,6 +50,8 @@ pub(super) struct OpenValue {
     kind: ValueKind,
     members: Members,
     bounded: bool,
+    /// Something may follow its members that is a part of it.
+    has_end: bool,
     is_key: bool,
 }
 
@@ -120,6 +126,7 @@ pub struct Walk<'i, R: Reader<'i>> {
     flaw: Option<Error>,
     /// Texts among parts that are no values.
     parts: Vec<String>,
+    lisp: LispTypes,
 }
 
 impl<'i, R: Reader<'i>> Walk<'i, R> {
@@ -143,6 +150,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
             outermost: Some(Key::Root),
             flaw: None,
             parts: Vec::new(),
+            lisp: LispTypes::default(),
         }
     }
 
@@ -164,6 +172,12 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
             self.add_number(Numbered::Value(self.apart[at]));
         }
         self.numbered_value(R::TYPES.then_some(0))?;
+        while self.r.another()? {
+            self.sums[ValueKind::None.index()].add(0, self.r.offset().wrapping_sub(self.at));
+            self.at = self.r.offset();
+            self.outermost = Some(Key::Root);
+            self.numbered_value(None)?;
+        }
         let end = self.at;
         let finished = if self.options.whole { self.r.finish() } else { Ok(()) };
         for at in 0..self.apart.len() {
@@ -202,11 +216,18 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
                     self.leaves()?;
                 }
                 let Some(frame) = self.stack.last_mut() else { return Ok(()) };
-                if frame.left == 0 {
+                if frame.left == 0 && !frame.has_end {
                     self.close()?;
                     continue;
                 }
-                frame.left -= 1;
+                if frame.left == 0 {
+                    frame.has_end = false;
+                    if self.end_of_list()? {
+                        continue;
+                    }
+                } else {
+                    frame.left -= 1;
+                }
             }
             let Some(frame) = self.stack.last_mut() else { return Ok(()) };
             // Of pairs an odd number is left behind the key.
@@ -334,10 +355,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
             }
             Token::KnownType(known) => return self.known(known, met),
             Token::TypedValue(tagged) => return self.tagged(tagged, met),
-            Token::LispValue(value) => match value.values() {
-                0 => self.plain_leaf(&token, met),
-                left => self.open(met, kind_of(&token), left, Members::Items),
-            },
+            Token::LispValue(value) => return self.lisp(value, met),
             Token::BsonValue(BsonValue::ScopedCode(_)) => self.open(met, ValueKind::Code, 1, Members::Content),
             Token::Reduce(_) => self.open(met, ValueKind::Recipe, token.values(), Members::Items),
             Token::Persistent => self.open(met, ValueKind::Persistent, 1, Members::Content),
@@ -431,7 +449,9 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
             }
             let names = match self.row(new.class).and_then(|row| row.shape) {
                 Some(shape) => self.names(&shape),
-                None => Vec::new(),
+                None => {
+                    self.lisp_class((new.class as usize).wrapping_sub(1)).map_or(Vec::new(), |class| class.1.into())
+                }
             };
             let node = self.nodes.len();
             self.place(met, new.kind, new.class, 0, told);
@@ -506,6 +526,7 @@ fn frame(met: Met, kind: ValueKind) -> OpenValue {
         kind,
         members: Members::Items,
         bounded: false,
+        has_end: false,
         is_key: met.is_key,
     }
 }

@@ -416,6 +416,10 @@ impl<'i> model::Reader<'i> for Reader<'i> {
         self.input.rewind(place);
     }
 
+    fn another(&mut self) -> Result<bool> {
+        self.more()
+    }
+
     #[inline(always)]
     fn indexed(&self) -> Option<&Self> {
         self.structure.is_some().then_some(self)

@@ -70,6 +70,11 @@ pub trait Reader<'i> {
     /// Checks that nothing is left.
     fn finish(&self) -> Result<()>;
 
+    /// Whether one more outermost value follows, of formats that may have several.
+    fn another(&mut self) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Skips a whole value, where that needs no knowledge of what was before it (no shapes, no numbers); says no where
     /// it does.
     fn skip(&mut self) -> Result<bool> {

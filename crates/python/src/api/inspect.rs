@@ -6,7 +6,7 @@ use crate::message::with_bytes;
 use holdall_format::hold;
 use holdall_format::inspect::{inspect, Class, Inspection, Key, Node, Options, Referred, Rest, Sum, ValueKind};
 use holdall_format::model::ShapeKind;
-use holdall_format::{bson, detect, julia, msgpack};
+use holdall_format::{bson, detect, julia, lisp, msgpack};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -34,7 +34,7 @@ pub fn guess_format(data: &Bound<'_, PyAny>, is_bson: bool) -> PyResult<Py<PyAny
 ///
 /// data: bytes-like, C-contiguous; it must not change meanwhile. A hold message, a BSON document, or a MessagePack value;
 ///     bytes after the last two are ignored.
-/// format: "hold", "bson", "julia" or "msgpack".
+/// format: "hold", "bson", "julia", "lisp" or "msgpack".
 /// depth: how many levels of members below the outermost value are shown; `most`: how many members of each container.
 /// values: whether short values are shown; else only keys and the names of fields and classes are, shortened.
 ///
@@ -59,7 +59,7 @@ pub fn outline<'py>(
     door(|| {
         let py = data.py();
         with_bytes(data, |data| {
-            let whole = matches!(format, "hold" | "julia");
+            let whole = matches!(format, "hold" | "julia" | "lisp");
             let options = Options { depth, most, values, whole };
             let (made, base) = match format {
                 "hold" => {
@@ -71,10 +71,18 @@ pub fn outline<'py>(
                 }
                 "bson" => (inspect(bson::Reader::new(data).damaged(), data, options), 0),
                 "julia" => (inspect(julia::Reader::damaged(data), data, options), 0),
+                "lisp" => {
+                    let mut reader = lisp::Reader::new(data);
+                    let outline = match reader.more() {
+                        Ok(_) => inspect(reader, data, options),
+                        Err(error) => Inspection::of_nothing(error),
+                    };
+                    (outline, 0)
+                }
                 "msgpack" => (inspect(msgpack::Reader::new(data), data, options), 0),
                 _ => {
                     return Err(PyValueError::new_err(
-                        "format must be one of \"hold\", \"bson\", \"julia\", \"msgpack\"",
+                        "format must be one of \"hold\", \"bson\", \"julia\", \"lisp\", \"msgpack\"",
                     ))
                 }
             };

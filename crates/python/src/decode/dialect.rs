@@ -79,6 +79,12 @@ pub trait Dialect<'i>: Sized {
         Err(decode(OUT_OF_PLACE, decoder.here()))
     }
 
+    /// Begins a tuple.
+    #[inline(always)]
+    fn tuple(decoder: &mut Decoder<'i, Self>, len: usize) -> Result<Option<Owned>> {
+        decoder.begin_tuple(len, ANY, 0)
+    }
+
     /// Called with the frame of a list that has all its items, which was taken off the stack. Returns it, unless more of the list
     /// follows, for which a frame was pushed.
     #[inline(always)]

@@ -9,6 +9,8 @@ use holdall_format::Reader;
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
+const BAD_KEY: &str = "a key can't be hashed";
+const BAD_MEMBER: &str = "a set's member can't be hashed";
 pub const TWICE: &str = "the same key twice";
 /// A probe sequence up to this long is ordinary, and not charged.
 const ORDINARY: usize = 8;
@@ -63,8 +65,14 @@ impl<'w> Adding<'w> {
 
     /// Charges the collisions that adding the key causes, and returns its hash. `None`: nobody can choose collisions, and
     /// the key was not hashed.
-    /// `hash_cost` is what comparing the key costs.
-    unsafe fn counted(&self, key: Obj, hash_cost: u32, meets: impl FnOnce(isize) -> Crowd) -> Result<Option<isize>> {
+    /// `hash_cost` is what comparing the key costs, `unhashable` the error for a key without a hash.
+    unsafe fn counted(
+        &self,
+        key: Obj,
+        hash_cost: u32,
+        unhashable: &str,
+        meets: impl FnOnce(isize) -> Crowd,
+    ) -> Result<Option<isize>> {
         let Some(work) = self.work else { return Ok(None) };
         // SAFETY: callers hold `key`, also while its class's `__hash__` runs.
         let hash = unsafe {
@@ -75,7 +83,7 @@ impl<'w> Adding<'w> {
             ffi::PyObject_Hash(key)
         };
         if hash == -1 {
-            return Err(refused("a key can't be hashed", self.at));
+            return Err(refused(unhashable, self.at));
         }
         let crowd = meets(hash);
         if crowd.steps > ORDINARY || crowd.alike > 0 {
@@ -107,7 +115,7 @@ impl<'w> Adding<'w> {
             let is_ordered = ffi::PyType_IsSubtype(ffi::Py_TYPE(dict), ordered) != 0;
             // An ordered dict looks a key up several times.
             let times = if is_ordered { 3 } else { 1 };
-            let hash = self.counted(key, hash_cost, |hash| crowd::in_dict(dict, hash).times(times))?;
+            let hash = self.counted(key, hash_cost, BAD_KEY, |hash| crowd::in_dict(dict, hash).times(times))?;
             let failed = if is_ordered {
                 // Bypasses a subclass's override.
                 match (*(*ordered).tp_as_mapping).mp_ass_subscript {
@@ -120,7 +128,7 @@ impl<'w> Adding<'w> {
                 ffi::PyDict_SetItem(dict, key, value) != 0
             };
             if failed {
-                return Err(refused("a key can't be hashed", self.at));
+                return Err(refused(BAD_KEY, self.at));
             }
             if self.unique && dict::len(dict) == before {
                 return Err(decode(TWICE, self.at));
@@ -140,7 +148,7 @@ impl<'w> Adding<'w> {
             if hash == -1 {
                 return Ok(false);
             }
-            self.counted(key, 0, |hash| crowd::in_dict(dict, hash))?;
+            self.counted(key, 0, BAD_KEY, |hash| crowd::in_dict(dict, hash))?;
             Ok(dict::set_hashed(dict, key, value, hash))
         }
     }
@@ -163,7 +171,7 @@ impl<'w> Adding<'w> {
     /// Both are alive, and `set` is a set or frozenset.
     pub unsafe fn charge_member(&self, set: Obj, member: Obj, hash_cost: u32) -> Result<()> {
         // SAFETY: `set` is a set or frozenset by contract, whose layout `in_set` reads.
-        unsafe { self.counted(member, hash_cost, |hash| crowd::in_set(set, hash)).map(drop) }
+        unsafe { self.counted(member, hash_cost, BAD_MEMBER, |hash| crowd::in_set(set, hash)).map(drop) }
     }
 
     /// Adds a member whose collisions were charged before.
@@ -175,7 +183,7 @@ impl<'w> Adding<'w> {
         unsafe {
             let before = ffi::PySet_Size(set);
             if ffi::PySet_Add(set, member) != 0 {
-                return Err(refused("a set's member can't be hashed", self.at));
+                return Err(refused(BAD_MEMBER, self.at));
             }
             if self.unique && ffi::PySet_Size(set) == before {
                 return Err(decode("the same member twice", self.at));

@@ -232,7 +232,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
             Token::Items(end) => self.begin_items(end, ANY),
             Token::Members(end) => self.begin_members(end),
-            Token::Tuple(len) => self.begin_tuple(len, ANY, 0),
+            Token::Tuple(len) => D::tuple(self, len),
             Token::Floats(seq, run) => {
                 self.add_run_cost(seq, run.len());
                 self.floats(seq, run)

@@ -315,6 +315,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
                 let name = R::Shapes::names(&shape).next()?.ok()?;
                 Some(self.name_text(name))
             }
+            None if self.lisp_class(at).is_some() => self.lisp_class(at).map(|class| class.0.into()),
             None => {
                 let here = self.r.place();
                 let place = self.r.typed()?.type_place(at);

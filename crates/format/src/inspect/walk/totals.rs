@@ -1,14 +1,11 @@
 //! What all the values come to.
 
 use super::super::{Class, Inspection, Referred};
-use super::{kind_of, Error, Numbered, ValueKind, Walk};
+use super::{kind_of, Error, Numbered, ValueKind, Walk, MOST_FIELDS};
 use crate::memory::Vec;
 use crate::model::{Reader, Shape, ShapeKind, ShapeReader as _, Token};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-/// The most fields of a shape that are named.
-const MOST_FIELDS: usize = 64;
 
 impl<'i, R: Reader<'i>> Walk<'i, R> {
     pub(super) fn totals(mut self, error: Option<Error>) -> Inspection {
@@ -46,7 +43,8 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         let row = self.rows[at];
         let name = self.class_name(at as u32 + 1);
         let Some(shape) = row.shape else {
-            return Class { name, kind: None, version: 0, fields: Vec::new(), field_count: 0, sum: row.sum };
+            let (fields, field_count) = self.lisp_class(at).map_or((Vec::new(), 0), |class| (class.1.into(), class.2));
+            return Class { name, kind: None, version: 0, fields, field_count, sum: row.sum };
         };
         let own = usize::from(shape.kind != ShapeKind::Dict);
         let names: Vec<_> = R::Shapes::names(&shape).skip(own).take(MOST_FIELDS).map_while(Result::ok).collect();

@@ -4,11 +4,13 @@ use super::call;
 use super::known::{FromLisp, LispMake};
 use crate::cpython::{held, new, owned, Owned};
 use crate::decode::frame::{Frame, Make};
-use crate::decode::Decoder;
+use crate::decode::{Decoder, Numbered, NO_ID};
 use crate::error::{decode, Result};
 use crate::memory::Vec;
+use crate::schema::ANY;
 use holdall_format::model::{ArrayHeader, Dimensions, Element, LispReader};
 use holdall_format::Token;
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyList, PyTuple};
 
@@ -93,6 +95,35 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         match values {
             0 => self.make(frame).map(Some),
             _ => Ok(self.push(frame)),
+        }
+    }
+
+    /// Begins a simple-vector of a message in which some hold themselves: those are arrays, which can.
+    #[cold]
+    pub(super) fn simple_vector(&mut self, len: usize) -> Result<Option<Owned>> {
+        if self.object_id == NO_ID || !self.dialect.lisp.is_ring(self.object_id) {
+            return self.begin_tuple(len, ANY, 0);
+        }
+        let (py, at) = (self.py, self.here());
+        self.claim(len, 512 + 64 * len)?;
+        let arguments = ((len,), true, py.None(), false);
+        let made = call(py, &self.dialect.lisp.names.array, arguments).map_err(|error| self.refuse(error, at))?;
+        let made = owned(&made);
+        let object_id = self.take_id();
+        self.opened(object_id, made.get());
+        let frame = Frame::gather(Make::Dialect(LispMake::Array), Some(made), len, object_id, at);
+        Ok(self.push(frame))
+    }
+
+    /// Before a reference to a simple-vector that is not complete: has the message built once more, with an array in its place,
+    /// if the vector directly holds itself.
+    pub(super) fn settle_vector(&mut self, number: u64) {
+        let Some(Numbered { object: Some(object), hash_cost, .. }) = self.numbered.get(number as usize) else { return };
+        // SAFETY: an owned reference; only its class is looked at.
+        let is_tuple = unsafe { ffi::PyTuple_CheckExact(object.get()) } != 0;
+        let within = self.stack.last().is_some_and(|top| top.is_value() && hash_cost.values >= top.chain);
+        if is_tuple && within {
+            self.dialect.lisp.make_ring(number as u32);
         }
     }
 

@@ -76,7 +76,16 @@ impl<'i, R: LispReader<'i>> Dialect<'i> for FromLisp<'i, R> {
 
     #[cold]
     fn refers_to_open(decoder: &mut Decoder<'i, Self>, number: u64) -> Result<()> {
+        decoder.settle_vector(number);
         decoder.settle_conses(number)
+    }
+
+    #[inline(always)]
+    fn tuple(decoder: &mut Decoder<'i, Self>, len: usize) -> Result<Option<Owned>> {
+        match decoder.dialect.has_rings {
+            true => decoder.simple_vector(len),
+            false => decoder.begin_tuple(len, ANY, 0),
+        }
     }
 
     fn skipped(decoder: &mut Decoder<'i, Self>, value: &LispValue<'i>) -> Result<u64> {

@@ -17,7 +17,7 @@ use holdall_format::model::{Element, LispForm, LispWriter};
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyComplex, PyList, PyString, PyTuple};
+use pyo3::types::{PyComplex, PyDict, PyList, PyString, PyTuple};
 use std::ptr::addr_of_mut;
 use std::rc::Rc;
 
@@ -31,6 +31,7 @@ mod answer {
     pub const PATHNAME: u8 = 5;
     pub const COMPLEX: u8 = 6;
     pub const COMPLEX_SINGLE: u8 = 7;
+    pub const SIMPLE_VECTOR: u8 = 8;
 }
 
 /// What became of a car or cdr.
@@ -309,13 +310,17 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
             } else {
                 let instance = Bound::from_borrowed_ptr(self.py, object);
                 let own = instance.getattr_opt(intern!(self.py, "__dict__"))?;
+                let own = own.map(|own| own.cast_into::<PyDict>()).transpose().map_err(PyErr::from)?;
                 for name in &mapped.names {
                     let name = held(self.py, name);
                     let name = name.cast::<PyString>().map_err(PyErr::from)?;
-                    // A class's own default is no value of the instance.
-                    let value = match &own {
-                        Some(own) if !own.contains(name)? && !is_descriptor(&instance, name)? => None,
-                        _ => instance.getattr_opt(name)?,
+                    let value = match reads(&instance, name)? {
+                        Reads::Dict => own.as_ref().map(|own| own.get_item(name)).transpose()?.flatten(),
+                        Reads::Slot => instance.getattr_opt(name)?,
+                        Reads::Code => {
+                            self.asks_program()?;
+                            instance.getattr_opt(name)?
+                        }
                     };
                     parts.push(WorkItem::Value(value.map_or_else(|| unbound.clone(), |value| owned(&value))));
                 }
@@ -540,6 +545,11 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
                 });
                 self.then(values(5)?);
             }
+            answer::SIMPLE_VECTOR => {
+                let values = values(1)?;
+                self.w.tuple(values.len());
+                self.then(values);
+            }
             answer::TABLE => {
                 let (count, size) = (part(1)?.extract()?, part(2)?.extract()?);
                 self.w.form(LispForm::HashTable { count, size });
@@ -574,10 +584,21 @@ pub(super) fn id_of(id: u64) -> Result<u32> {
     }
 }
 
-/// Whether the class of an instance has a descriptor of that name, which reads a value elsewhere than in `__dict__`.
-fn is_descriptor(instance: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyResult<bool> {
-    match instance.get_type().getattr_opt(name)? {
-        Some(found) => found.get_type().hasattr(intern!(instance.py(), "__get__")),
-        None => Ok(false),
+/// What reading an attribute reads.
+enum Reads {
+    /// `__dict__`: a class's own default is no value of the instance.
+    Dict,
+    Slot,
+    /// Code of the class.
+    Code,
+}
+
+fn reads(instance: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyResult<Reads> {
+    let Some(found) = instance.get_type().getattr_opt(name)? else { return Ok(Reads::Dict) };
+    let class = found.get_type();
+    // SAFETY: only the address of the type is compared.
+    if class.as_type_ptr() == addr_of_mut!(ffi::PyMemberDescr_Type) {
+        return Ok(Reads::Slot);
     }
+    Ok(if class.hasattr(intern!(instance.py(), "__get__"))? { Reads::Code } else { Reads::Dict })
 }

@@ -3,6 +3,7 @@
 use super::conses::Cell;
 use super::{call, Names};
 use crate::cpython::{owned, Owned};
+use crate::encode::TextKey;
 use crate::error::Asked;
 use crate::memory::{HashMap, HashSet, Vec};
 use crate::shapes::Shape;
@@ -42,6 +43,20 @@ impl Lisp {
 
     pub(super) fn make_odd(&self, start: usize) {
         self.odd.lock().unwrap_or_else(PoisonError::into_inner).insert(start);
+    }
+
+    /// A simple-vector that holds itself is no tuple.
+    pub(super) fn is_ring(&self, object_id: u32) -> bool {
+        self.is_odd(usize::MAX - object_id as usize)
+    }
+
+    pub(super) fn make_ring(&self, object_id: u32) {
+        self.make_odd(usize::MAX - object_id as usize);
+    }
+
+    fn has_rings(&self) -> bool {
+        let odd = self.odd.lock().unwrap_or_else(PoisonError::into_inner);
+        odd.iter().any(|&at| at >= usize::MAX - u32::MAX as usize)
     }
 
     pub(super) fn improper(&self) -> Option<Arc<Offsets>> {
@@ -97,12 +112,16 @@ pub struct FromLisp<'i, R: LispReader<'i>> {
     pub(super) last: Option<(u64, Rc<Described>)>,
     /// Which conses are no proper list; looked up when something refers to conses whose end has not come yet.
     pub(super) improper: Option<Arc<Offsets>>,
+    /// Some simple-vectors directly hold themselves.
+    pub(super) has_rings: bool,
     /// Conses of `LispMake::Conses` whose last cdr has not come yet; the innermost are last.
     pub(super) cells: Vec<Cell>,
     pub(super) classes_held: Vec<Owned>,
     /// Symbols by their names and the addresses of their packages' names.
     pub(super) symbols: HashMap<(&'i [u8], usize), Owned>,
     pub(super) packages: HashMap<&'i [u8], Owned>,
+    /// The same objects by their text.
+    pub(super) package_names: HashMap<TextKey, Owned, rustc_hash::FxBuildHasher>,
     /// Slots that were stored as unbound: filled while the instance is built, and emptied at the end.
     pub(super) unbound: Vec<(Owned, Owned)>,
     /// Where a value turned out to need another form after others had referred to it.
@@ -118,10 +137,12 @@ impl<'i, R: LispReader<'i>> FromLisp<'i, R> {
             by_object: HashMap::new(),
             last: None,
             improper: lisp.improper(),
+            has_rings: lisp.has_rings(),
             cells: Vec::new(),
             classes_held: Vec::new(),
             symbols: HashMap::new(),
             packages: HashMap::new(),
+            package_names: HashMap::default(),
             unbound: Vec::new(),
             anew: None,
             reader: PhantomData,

@@ -4,6 +4,7 @@ use super::known::FromLisp;
 use crate::classes::state::{allocate, slot_mut};
 use crate::cpython::{replace, Owned};
 use crate::decode::{Decoder, Numbered, NO_ID};
+use crate::encode::TextKey;
 use crate::error::{decode, Result};
 use holdall_format::model::{Bytes, LispReader, LispValue};
 use holdall_format::Token;
@@ -74,6 +75,7 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
                         Some(known) => known.clone(),
                         None => {
                             let made = self.text_of(name)?;
+                            let made = self.known_package(made);
                             self.dialect.packages.insert(bytes, made.clone());
                             made
                         }
@@ -87,9 +89,21 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
                     if unsafe { ffi::PyUnicode_CheckExact(object.get()) } == 0 {
                         return Err(decode(NO_PACKAGE, at));
                     }
-                    return Ok(object);
+                    return Ok(self.known_package(object));
                 }
                 _ => return Err(decode(NO_PACKAGE, at)),
+            }
+        }
+    }
+
+    /// One object for the name of a package, however it was stored.
+    fn known_package(&mut self, name: Owned) -> Owned {
+        let known = self.dialect.package_names.get(&TextKey(name.clone()));
+        match known {
+            Some(known) => known.clone(),
+            None => {
+                self.dialect.package_names.insert(TextKey(name.clone()), name.clone());
+                name
             }
         }
     }
