@@ -465,6 +465,17 @@ def julia_open(path: str, family: Family) -> Run:
     return lambda: walked(julia.open(path))
 
 
+@door("lisp", name="open", raises=(TypeError,))
+def lisp_open(path: str, family: Family) -> Run:
+    return lambda: walked(lisp.open(path))
+
+
+@door("lisp", name="outline")
+def lisp_outline(path: str, family: Family) -> Run:
+    data = read(path)
+    return lambda: _core.outline(data, "lisp", depth=4, most=50)
+
+
 @door("julia")
 def parse(path: str, family: Family) -> Run:
     return lambda: julia.parse(path)

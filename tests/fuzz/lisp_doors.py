@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import holdall
-from holdall import lisp
+from holdall import _core, lisp
 from holdall.lisp import Array, Cons, HashTable, LispObject, Pairs, SingleFloat, Symbol, Type, keyword
 from tests.fuzz.mutations import LARGEST_INPUT, MUTATIONS, Mutation
 from tests.support.places import data_folder
@@ -331,6 +331,63 @@ def mapped(data: bytes, number: int) -> Outcome:
     return True, True
 
 
+def touched(doc: Any, budget: list[int]) -> Any:
+    """What a document's members come to, built one by one."""
+    found = []
+    for value in doc.values():
+        budget[0] -= 1
+        if budget[0] < 0:
+            break
+        found.append(touched(value, budget) if isinstance(value, holdall.bson.Document) else value)
+    return found
+
+
+def opened(data: bytes, number: int) -> Outcome:
+    """A document that is read where it is touched gives what a load gives, whichever comes first."""
+    try:
+        whole, good = repr(lisp.loads(data)), True
+    except (holdall.HoldallError, RecursionError, AttributeError):
+        whole, good = "", False
+    try:
+        doc = lisp.open(data)
+    except holdall.HoldallError:
+        assert not good
+        return False, False
+    try:
+        if number % 2 and not isinstance(doc.load(), int | float | str | lisp.Cons | None):
+            with contextlib.suppress(TypeError):
+                touched(doc, [50])
+        built = repr(doc.load())
+    except (holdall.HoldallError, RecursionError, AttributeError):
+        assert not good
+        return False, False
+    assert not good or built == whole
+    return True, True
+
+
+def outlined(data: bytes, number: int) -> Outcome:
+    """The outline knows every byte that a load reads."""
+    told = _core.outline(data, "lisp", depth=number % 5, most=number % 7, values=number % 2 == 0)
+    try:
+        lisp.loads_all(data)
+    except holdall.HoldallError:
+        return told["error"] is None, False
+    assert told["error"] is None and told["read"] <= len(data), told["error"]
+    return True, True
+
+
+def one_by_one(data: bytes, number: int) -> Outcome:
+    """With a code for each cons, lists come back as they were stored."""
+    try:
+        stored = lisp.dumps(lisp.loads(data), shared_lists=True)
+    except holdall.HoldallError:
+        return False, False
+    # In Lisp, what a last cdr holds is more of the list.
+    again = lisp.dumps(lisp.loads(stored), shared_lists=True)
+    assert lisp.dumps(lisp.loads(again), shared_lists=True) == again
+    return True, True
+
+
 ANNOTATIONS: list[Any] = [
     Loose, Node, Point, list[Any], list[int | str | None], dict[str, Any], tuple[int, ...], set[int], int | float, str, bool, list[Loose],
     Cons, LispObject, Symbol, list[list[int]], dict[Any, Any], Fraction, complex,
@@ -345,7 +402,10 @@ def typed(data: bytes, number: int) -> Outcome:
     return True, False
 
 
-DOORS = [Door("loads", loads), Door("shown", shown), Door("mapped", mapped), Door("typed", typed)]
+DOORS = [
+    Door("loads", loads), Door("shown", shown), Door("mapped", mapped), Door("typed", typed), Door("opened", opened),
+    Door("outlined", outlined), Door("one by one", one_by_one),
+]  # fmt: skip
 
 
 def doors() -> list[tuple[Door, list[bytes]]]:

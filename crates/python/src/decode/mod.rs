@@ -442,7 +442,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline(never)]
     fn unfinished(&mut self, number: u64) -> Result<Owned> {
         let here = self.here();
-        if self.numbered.get(number as usize).is_some_and(|entry| entry.state == State::Open) {
+        if self.numbered.get(number as usize).is_some_and(|entry| matches!(entry.state, State::Open | State::Seen)) {
             D::refers_to_open(self, number)?;
         }
         let Some(entry) = self.numbered.get_mut(number as usize) else {

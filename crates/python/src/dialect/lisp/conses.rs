@@ -57,7 +57,7 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         // SAFETY: the singleton lives as long as the interpreter. A frame without an object is one of a value that can't hold
         // itself.
         let object = unsafe { Owned::borrowed(ffi::Py_None()) };
-        let frame = Frame { offset: start, ..self.frame(Kind::Lists, Some(object), 1, NO_ID) };
+        let frame = Frame { offset: start, ..self.frame(Kind::Lists, Some(object), 0, NO_ID) };
         self.push(Frame { parts: Some(Box::new(parts)), ..frame });
         self.claim(1, 128)?;
         self.open_cell(object_id, start, one_by_one)?;
@@ -168,7 +168,6 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
                 let Some(cell) = self.dialect.cells.pop() else { return Err(decode(OUT_OF_PLACE, self.here())) };
                 value = self.finished_conses(cell, value)?;
                 if self.dialect.cells.len() == base {
-                    self.bounds.owed -= 1;
                     let mut frame = self.pop();
                     if let Some(frame) = &mut frame {
                         frame.gathered().push(value);
