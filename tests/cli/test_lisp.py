@@ -56,5 +56,18 @@ def test_shown(tmp_path: pathlib.Path) -> None:
         assert part in shown
     assert invoke("get", source, "[4].x").out.strip() == "1"
     assert invoke("verify", source).code == 0
-    refused = invoke("inspect", source)
-    assert refused.code != 0 and "`holdall cat` shows what they hold" in refused.err
+
+
+def test_outline(tmp_path: pathlib.Path) -> None:
+    source = tmp_path / "a.cbs"
+    point = lisp.Type("S::POINT", ["X", "Y-AXIS"])
+    lisp.dump([*sample(), lisp.LispObject(point, [7, lisp.Cons(1, 2)])], source, version=True)
+    shown = invoke("inspect", source, "--values", "--depth", "3").out
+    for part in ("list, 8 items", "POINT, 2 items", "Y-AXIS: ", "Symbol K", "a: list, 1 item", "float 2.5"):
+        assert part in shown, shown
+    told = json.loads(invoke("inspect", source, "--json").out)
+    assert str(source.stat().st_size) in json.dumps(told)
+    lisp.dump([1, [2]], source, all=True)
+    assert "list, 1 item" in invoke("inspect", source, "--format", "lisp").out
+    source.write_bytes(source.read_bytes()[:-1])
+    assert invoke("inspect", source, "--format", "lisp").code != 0

@@ -361,7 +361,8 @@ def opened(data: bytes, number: int) -> Outcome:
     except (holdall.HoldallError, RecursionError, AttributeError):
         assert not good
         return False, False
-    assert not good or built == whole
+    # Keys that are hashed late come last in their table: in which order depends on what was built first.
+    assert not good or sorted(built) == sorted(whole)
     return True, True
 
 
@@ -369,7 +370,8 @@ def outlined(data: bytes, number: int) -> Outcome:
     """The outline knows every byte that a load reads."""
     told = _core.outline(data, "lisp", depth=number % 5, most=number % 7, values=number % 2 == 0)
     try:
-        lisp.loads_all(data)
+        if not lisp.loads_all(data):
+            return False, False
     except holdall.HoldallError:
         return told["error"] is None, False
     assert told["error"] is None and told["read"] <= len(data), told["error"]

@@ -18,7 +18,6 @@ from rich.text import Text
 from rich.tree import Tree
 
 from .. import Reader, Record, _core, dumps
-from ._app import Failure
 from ._formats import detect
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from ._tables import USUAL, HashTable, Pairs, header_of
 from ._values import Array, Complex, ComplexSingle, Pathname, Type, keyword
 
 # The first item of an answer; the others are its arguments.
-VALUE, VECTOR, PACKED, ARRAY, TABLE, PATHNAME, COMPLEX, COMPLEX_SINGLE, SIMPLE_VECTOR, RATIO = range(10)
+VALUE, VECTOR, PACKED, ARRAY, TABLE, PATHNAME, COMPLEX, COMPLEX_SINGLE, RATIO = range(9)
 
 # SBCL's least size of a hash table.
 _LEAST_SIZE = 7
@@ -80,8 +80,6 @@ def _array(obj: Array) -> tuple[Any, ...]:
     displaced = obj.values is None
     if obj.values is not None and len(obj.values) != obj.size:
         raise _core.EncodeError("an Array with another number of values than its shape says")
-    if len(obj.shape) == 1 and element is True and not (displaced or obj.adjustable or obj.fill_pointer is not None):
-        return SIMPLE_VECTOR, obj.flat()
     values = [element, obj.offset, obj.displaced_to] if displaced else [element, *obj.flat()]
     return ARRAY, obj.shape, obj.fill_pointer, obj.adjustable, displaced, values
 

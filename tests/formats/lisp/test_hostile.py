@@ -40,7 +40,6 @@ REFUSED = [
     ("1f 07", "found an unknown action", None),
     ("20 05 1f 02 05", "within a value", None),
     ("19 cf", "a description of objects out of place", None),
-    ("22 16 05 23", "a tuple or its like directly inside itself", None),
 ]
 
 

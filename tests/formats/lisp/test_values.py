@@ -5,7 +5,10 @@ from __future__ import annotations
 import array
 import copy
 import enum
+import math
 import pickle
+import random
+import struct
 from collections import OrderedDict, deque, namedtuple
 from dataclasses import dataclass
 from fractions import Fraction
@@ -383,3 +386,92 @@ def test_an_array_changed_beyond_its_shape_is_refused() -> None:
     changed.values.append(3)  # type: ignore[union-attr]
     with pytest.raises(holdall.EncodeError, match="another number of values"):
         lisp.dumps(changed)
+
+
+def test_lists_cons_by_cons() -> None:
+    shared = Cons(2, Cons(3, None))
+    value = [[1, 2], Cons(1, shared), shared, (), [shared.cdr]]
+    data = lisp.dumps(value, shared_lists=True)
+    assert data[:6] == bytes([4, 4, 0xD1, 4, 0xD2, 5])
+    made = lisp.loads(data)
+    # A tail that others share is a list of its own, and what is in front of it a Cons.
+    assert made[0] == [1, 2] and made[1].cdr is made[2] and made[2].car == 2 and made[2].cdr == [3]
+    assert made[4][0] is made[2].cdr
+    assert lisp.dumps(made, shared_lists=True) == data
+    assert lisp.loads(lisp.dumps([1, [2, [3]], "x"], shared_lists=True)) == [1, [2, [3]], "x"]
+
+
+def test_graphs_of_conses() -> None:
+    chance = random.Random(5)
+    for count in (2, 3, 10, 300):
+        pile = [Cons(None, None) for _ in range(count)]
+        for _ in range(3 * count):
+            chance.choice(pile).car = chance.choice(pile)
+            chance.choice(pile).cdr = chance.choice(pile)
+        for by_cons in (False, True):
+            data = lisp.dumps(tuple(pile), shared_lists=by_cons)
+            made = lisp.loads(data)
+            assert lisp.dumps(made, shared_lists=by_cons) == data
+            place = {id(cons): at for at, cons in enumerate(pile)}
+            places = {id(cons): at for at, cons in enumerate(made)}
+            assert len(places) == count
+            for one, other in zip(pile, made, strict=True):
+                # A cons that ends in NIL is a list of one.
+                parts = [other.car, other.cdr] if type(other) is Cons else [other[0], None]
+                for mine, its in zip((one.car, one.cdr), parts, strict=True):
+                    assert place.get(id(mine)) == places.get(id(its))
+
+
+def test_doubles_that_occur_again_are_written_once() -> None:
+    values = [1.5, 0.1, -0.0, 0.0, math.nan, 1.5, 0.1, -0.0, 0.0, math.nan]
+    data = lisp.dumps(values)
+    assert len(data) == len(lisp.dumps(values, refs=False)) - 4 * 7
+    assert [struct.pack("d", x) for x in lisp.loads(data)] == [struct.pack("d", x) for x in values]
+
+
+def test_a_vector_that_holds_itself() -> None:
+    data = bytes([0x22, 0x16, 4 + 2, 0x16, 4 + 1, 0x23, 0xD5])
+    made = lisp.loads(data)
+    assert type(made) is Array and made.values is not None and type(made.values[0]) is tuple
+    assert made.values[0][0] is made
+    again = lisp.loads(lisp.dumps(made))
+    assert type(again) is Array and again.values is not None and again.values[0][0] is again
+
+
+def test_slots_that_no_field_takes_are_passed_over() -> None:
+    inner = Type("ANY::IN", ["X", "Y"])
+    rows = [
+        LispObject(Type("ANY::OUT", ["A", "B", "C"]), [n, LispObject(inner, [5, [keyword("K")]]), n])
+        for n in range(3)
+    ]
+
+    @dataclass
+    class Out:
+        a: int
+        c: int
+
+    for refs in (True, False):
+        assert lisp.loads(lisp.dumps(rows, refs=refs), type=list[Out]) == [Out(n, n) for n in range(3)]
+
+
+def test_one_package_is_one_object() -> None:
+    def symbol(package: bytes) -> bytes:
+        return bytes([0x11, 0x1D, 5]) + b"A" + package
+
+    inline, marked = bytes([0x1D, 5]) + b"P", bytes([0x22, 0x1D, 5]) + b"P"
+    made = lisp.loads(bytes([0x20, 7]) + symbol(inline) + symbol(marked) + symbol(b"\x23") + b"\x05")
+    assert made[0] is made[1] is made[2] and made[0] == Symbol("A", "P")
+
+
+def test_properties_are_read_as_the_program_s_own_code() -> None:
+    class Shown:
+        def __init__(self) -> None:
+            self.kept = [1]
+
+        @property
+        def parts(self) -> list[int]:
+            return self.kept
+
+    lisp.struct("TEST::SHOWN", Shown, fields=["kept", "parts"])
+    made = lisp.parse(lisp.dumps(Shown()))
+    assert made.kept == [1] and made.kept is made.parts

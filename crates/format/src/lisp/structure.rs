@@ -192,13 +192,11 @@ impl<N: Notes> Walk<'_, N> {
         match self.reader.leaf()? {
             Some(Leaf::None) => {}
             Some(_) => self.notes.improper(start),
-            None if kind == Kind::Conses => {
-                if let Token::LispValue(LispValue::Cons) = self.reader.token()? {
-                    return Ok(true);
-                }
-                self.notes.improper(start);
-            }
-            None => self.notes.improper(start),
+            None => match self.reader.token()? {
+                Token::LispValue(LispValue::Cons) if kind == Kind::Conses => return Ok(true),
+                Token::AssignId if matches!(self.reader.leaf()?, Some(Leaf::None)) => {}
+                _ => self.notes.improper(start),
+            },
         }
         self.reader.rewind(before);
         Ok(false)

@@ -1,6 +1,6 @@
 //! Both sides at once: every form at its boundaries, every prefix of it, every first byte.
 
-use super::{tag, Reader, Writer};
+use super::{tag, Reader, Structure, Writer};
 use crate::error::ErrorKind;
 use crate::model::{
     Element, LispForm, LispReader as _, LispWriter as _, Reader as _, ReferenceWriter as _, Text, Token, Writer as _,
@@ -233,4 +233,61 @@ fn lengths_that_cannot_be_are_refused() {
         assert!(matches!(error.kind(), ErrorKind::Truncated { .. } | ErrorKind::TooLong), "{bytes:?}: {error}");
     }
     assert!(tag::element(20).is_none() && tag::ELEMENTS.len() == Element::ALL.len());
+}
+
+#[test]
+fn structure_is_known_without_building() {
+    // (1 2), (3 . 4), #1=(5 #1#), a structure described once and referred to.
+    let info: &[u8] = &[0x13, 0x22, 0x19, 0xD1, 0x11, 0x1D, 5, b'P', 0x1D, 5, b'K', 0x11, 0x1D, 5, b'X', 0x1D, 5, b'K'];
+    let parts: [&[u8]; 6] =
+        [&[0x20, 9], &[0x20, 6, 0xD1, 0xD2, 5], &[0x20, 5, 0xD3, 0xD4], &[0x22, 4, 0xD5, 4, 0x23, 5], info, &[0xD7]];
+    let mut message = joined(&parts);
+    message.extend([0x13, 0x24, 0xD8, 5]);
+    let structure = Structure::of(&message, usize::MAX).unwrap();
+    let improper: Vec<usize> = (0..message.len()).filter(|&at| structure.is_improper(at)).collect();
+    assert_eq!(improper, [9], "only (3 . 4) doesn't end in NIL");
+    assert_eq!(structure.roots(), [0]);
+    assert_eq!((structure.place_of(1), structure.id_at(12), structure.ids_before(11)), (Some(12), Some(1), 0));
+    assert_eq!(structure.place_of(3), None);
+    assert_eq!(structure.info_place(1), structure.place_of(2));
+    assert_eq!(structure.end(&message, 0).unwrap(), message.len());
+    let second = message.len() - 4;
+    assert_eq!(structure.slots(&message, second + 1).unwrap(), (1, second + 2));
+    assert_eq!(structure.end(&message, second).unwrap(), message.len() - 1);
+    for end in 0..message.len() {
+        let found = Structure::of(&message[..end], usize::MAX);
+        assert!(end == 0 || found.is_err(), "{end} bytes are no whole message");
+    }
+    assert!(Structure::of(&message, 1).is_err(), "deeper than 1");
+}
+
+#[test]
+fn doubles_that_occur_again_get_an_id() {
+    // Few and many, so that both ways of finding them are taken.
+    for count in [3usize, 5_000] {
+        let values: Vec<f64> =
+            (0..count).map(|n| n as f64 / 7.0 - 1.0).chain([2.5, 0.0, -0.0, 2.5, 0.0, -0.0]).collect();
+        let mut first = Writer::gathering(crate::sink::Nowhere);
+        values.iter().for_each(|&value| first.float(value));
+        let mut second = Writer::again(Vec::new(), first.take_doubles());
+        let ids = second.ids_of_doubles();
+        values.iter().for_each(|&value| second.float(value));
+        let written = second.out;
+        let (mut reader, mut read, mut met) = (Reader::new(&written), Vec::new(), Vec::new());
+        while reader.remaining() > 0 {
+            match reader.next().unwrap() {
+                Token::AssignId => {
+                    let Token::Float(value) = reader.next().unwrap() else { panic!("an id for a double") };
+                    met.push(value);
+                    read.push(value);
+                }
+                Token::Float(value) => read.push(value),
+                Token::Reference(id) => read.push(met[id as usize - 1]),
+                token => panic!("{token:?}"),
+            }
+        }
+        let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<u64>>();
+        assert_eq!(bits(&read), bits(&values));
+        assert_eq!((met.len(), met.contains(&2.5)), (ids, true));
+    }
 }

@@ -145,6 +145,8 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
                 Ok(shortened(name))
             }
             Token::LispValue(LispValue::Uninterned(name)) => Ok(shortened(name)),
+            Token::None => Ok("NIL".into()),
+            Token::Bool(true) => Ok("T".into()),
             Token::Reference(number) => {
                 self.refer(number)?;
                 let place = usize::try_from(number).ok().and_then(|number| self.numbers.get(number)).copied();

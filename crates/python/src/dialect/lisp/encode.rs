@@ -31,7 +31,6 @@ mod answer {
     pub const PATHNAME: u8 = 5;
     pub const COMPLEX: u8 = 6;
     pub const COMPLEX_SINGLE: u8 = 7;
-    pub const SIMPLE_VECTOR: u8 = 8;
 }
 
 /// What became of a car or cdr.
@@ -544,11 +543,6 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
                     dimensions: &dimensions,
                 });
                 self.then(values(5)?);
-            }
-            answer::SIMPLE_VECTOR => {
-                let values = values(1)?;
-                self.w.tuple(values.len());
-                self.then(values);
             }
             answer::TABLE => {
                 let (count, size) = (part(1)?.extract()?, part(2)?.extract()?);

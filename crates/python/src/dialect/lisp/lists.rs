@@ -198,6 +198,9 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         };
         match *make {
             LispMake::Cells => self.linked(Some(object), parts, cdr),
+            // NIL with an id.
+            // SAFETY: the singleton is compared by its address.
+            LispMake::Dotted { .. } if cdr.get() == unsafe { ffi::Py_None() } => Ok(object),
             LispMake::Dotted { start } => {
                 // SAFETY: the frame's list, all of whose places are filled.
                 unsafe {
