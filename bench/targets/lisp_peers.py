@@ -89,7 +89,7 @@ def store_peers(case: Case) -> list[Peer]:
     def both(suffix: str, mode: str) -> list[Peer]:
         path = exchanged(mode)
         turn = {what: OwnClock(partial(sbcl.ask, what, path, mode)) for what in ("store", "restore")}
-        dumps = partial(lisp.dumps, refs=mode != "plain")
+        dumps = partial(lisp.dumps, refs=mode != "plain", shared_lists=mode == "tangled")
         theirs = Peer(
             SBCL + suffix,
             lambda _: path,
