@@ -98,6 +98,7 @@ def mixed(count: int = 1_000_000) -> list[Any]:
     return [kinds[rng.randrange(5)]() for _ in range(count)]
 
 
+@cache
 def lisp_sets() -> ModuleType | None:
     """cl-binary-store's benchmark data, rebuilt in Python, when the shared data are at hand."""
     path = SHARED / "data" / "lisp" / "datasets.py"

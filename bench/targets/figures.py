@@ -248,8 +248,10 @@ def lisp_table(results: dict[str, Any]) -> str:
                     value = rival_ratio({name: record}, name, op, SBCL + suffix, ours=LISP_MMAP)
                     cells[-1] += f"; `mmap=True` {1 / value:.2f}" if value else ""
             lines.append(f"| {' | '.join(cells)} |")
+    processor, _, packages = results["machine"].partition("; ")
+    shown = [each for each in packages.split(", ") if each.startswith(("holdall", "numpy", "SBCL", "cl-"))]
     note = "Our time over SBCL's, in brackets SBCL's own. It stores into memory that it has, and its collector runs outside of the time."
-    return "\n".join([*lines, "", f"{note} {results['machine']}.", ""])
+    return "\n".join([*lines, "", f"{note} {processor}; {', '.join(shown)}.", ""])
 
 
 def files_table(results: dict[str, Any]) -> str:

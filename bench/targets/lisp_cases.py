@@ -24,9 +24,16 @@ def lisp_set(name: str, sizes: dict[str, int]) -> Any:
     if name == "long_complex_list":
         return [lisp.Cons(*one) if type(one) is tuple and one else one for one in data]
     if name == "a_pile_of_tangled_conses":
-        conses = {id(pair): lisp.Cons(None, None) for pair in data}
+        # One without a cdr is a list of one.
+        conses: dict[int, Any] = {
+            id(pair): [None] if pair[1] is None else lisp.Cons(None, None) for pair in data
+        }
         for pair in data:
-            conses[id(pair)].car, conses[id(pair)].cdr = (conses.get(id(side)) for side in pair)
+            made, (car, cdr) = conses[id(pair)], (conses.get(id(side)) for side in pair)
+            if isinstance(made, list):
+                made[0] = car
+            else:
+                made.car, made.cdr = car, cdr
         return tuple(conses.values())
     if name == "a_bunch_of_specialized_arrays":
         # Two of them have elements of 2 and 4 bits in Lisp: we write 8, and read bytes.
