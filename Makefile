@@ -48,10 +48,8 @@ bench: $(VENV)/.stamp-build ## every data set against every peer, as ratios of i
 	+@$(MAKE) --no-print-directory PROFILE=release $(VENV)/.stamp-bench
 	@$(BIN)/python -m bench.targets $(ARGS)
 
-bench-lisp: $(VENV)/.stamp-build ## cl-binary-store in SBCL and holdall.lisp on the same data; CL_BINARY_STORE=the library's source
-	$(RELEASE)
-	+@$(MAKE) --no-print-directory PROFILE=release $(VENV)/.stamp-bench
-	@CL_BINARY_STORE='$(CL_BINARY_STORE)' $(BIN)/python -m bench.targets.lisp_store $(ARGS)
+bench-lisp: override ARGS += --only sbcl
+bench-lisp: bench ## of these, cl-binary-store's data sets beside SBCL; CL_BINARY_STORE=the library's source
 
 ##@ Check
 .PHONY: check test beside-the-build lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-versions peers corpora interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log

@@ -20,6 +20,7 @@ from .first_use import NAME as FIRST_USE
 from .first_use import TITLE as FIRST_USE_TITLE
 from .first_use import measure_first_use
 from .julia_cases import julia_cases
+from .lisp_cases import lisp_store_cases
 from .measure import measure
 from .memory import CASES as MEMORY_CASES
 from .memory import PROGRAM, child_main, measure_memory
@@ -42,7 +43,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         action="append",
         default=[],
         metavar="NAME",
-        help="this data set only, or all whose names begin so: bson, files, julia, typed, lisp (may be given again)",
+        help="this data set only, or all whose names begin so: bson, files, julia, lisp, sbcl, typed (may be given again)",
     )
     parser.add_argument(
         "--gc", choices=COLLECTORS, default="both", help="garbage collector on, as users run, or off"
@@ -58,7 +59,13 @@ def main(arguments: list[str]) -> None:
     options = parse(arguments)
     known = {
         case.name: case
-        for case in [*cases(), *bson_cases(), *julia_cases(options.quick), *files_cases(options.quick)]
+        for case in [
+            *cases(),
+            *bson_cases(),
+            *julia_cases(options.quick),
+            *lisp_store_cases(),
+            *files_cases(options.quick),
+        ]
     }
     if options.list:
         titles = {name: case.title for name, case in known.items()} | {FIRST_USE: FIRST_USE_TITLE}
@@ -98,6 +105,10 @@ def run_all(chosen: list[Case], options: argparse.Namespace) -> None:
     if not console.is_terminal:
         console = Console(width=WIDTH)
     report = Report(console, quick=options.quick)
+    for reason in dict.fromkeys(case.missing for case in chosen if case.missing):
+        left_out = ", ".join(case.name for case in chosen if case.missing == reason)
+        console.print(f"[yellow]not measured: {left_out}: {reason}[/]\n", highlight=False)
+    chosen = [case for case in chosen if not case.missing]
     for case in chosen:
         with console.status(f"measuring {case.title}"):
             record = in_child(case, options)

@@ -12,11 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from holdall_bench.suites.bakeoff import messages
+from holdall_bench.suites.documents import DOCUMENTS, document
 from holdall_bench.suites.instances import build
 from holdall_bench.suites.models import Foo, Message
+from holdall_bench.suites.serbench import serbench
 
 from . import bson_peers
-from .data import DOCUMENTS, PARTS, Case, document, messages, row, scratch_folder, serbench
+from .data import PARTS, Case, row, scratch_folder
 
 SHARDS = 48  # of 2,000 messages and 3.1 MB each: a document of 150 MB
 INT32 = range(-(1 << 31), 1 << 31)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import MISSING
 from functools import cache, partial
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,13 +23,13 @@ from .peers import Peer, part_of
 
 def pymongo_codec() -> ModuleType:
     """PyMongo's `bson`, once it is sure that its C extension does the work, and that `install` has not replaced it."""
-    import bson
-    import bson.raw_bson
-
+    bson: ModuleType = import_module("bson")
+    import_module("bson.raw_bson")
+    _cbson = import_module("bson._cbson")
     if not bson.has_c():
         raise RuntimeError("PyMongo's C extension is missing: its pure Python is no rival")
     for name in ("_dict_to_bson", "_bson_to_dict", "_decode_all"):
-        if getattr(bson, name) is not getattr(bson._cbson, name):
+        if getattr(bson, name) is not getattr(_cbson, name):
             raise RuntimeError(f"bson.{name} is not that of PyMongo's C extension")
     return bson
 

@@ -47,6 +47,7 @@ class Case(Data):
     apart: each contestant is timed in a process of its own, where nobody else's memory is in the way.
     key: of a file, the member that is read.
     records: how many the data are, where the report is to say what one takes.
+    missing: why it can't be measured here, where it can't.
     """
 
     typed: bool = False
@@ -59,6 +60,7 @@ class Case(Data):
     apart: bool = False
     key: Any = None
     records: int | None = None
+    missing: str = ""
 
     def made(self, annotation: Any) -> Any:
         """The data as another annotation says."""
@@ -96,6 +98,7 @@ def mixed(count: int = 1_000_000) -> list[Any]:
     return [kinds[rng.randrange(5)]() for _ in range(count)]
 
 
+@cache
 def lisp_sets() -> ModuleType | None:
     """cl-binary-store's benchmark data, rebuilt in Python, when the shared data are at hand."""
     path = SHARED / "data" / "lisp" / "datasets.py"

@@ -1,20 +1,24 @@
-"""Writes the figures of the last `make bench` into `docs/benchmarks.md` and `docs/julia.md`, each table between markers of its own."""
+"""Writes the figures of the last `make bench` into the pages of `docs/`, each table between markers of its own.
+
+After a run of some data sets (`--only`), the tables of the others stay as they are.
+"""
 
 from __future__ import annotations
 
 import json
 import pathlib
 import sys
+from collections.abc import Callable
 from statistics import median
 from typing import Any
 
 from holdall_bench.results import COPIES, SAME
+from holdall_bench.suites.documents import DOCUMENTS
 
 from .judge import (
     BSON,
     BSON_DROP_IN,
     BSON_OPEN,
-    DOCUMENTS,
     ELSEWHERE,
     HOLD,
     HOLD_MMAP,
@@ -23,8 +27,11 @@ from .judge import (
     JULIA,
     JULIA_MMAP,
     JULIA_OPEN,
+    LISP,
+    LISP_MMAP,
     MSGPACK,
     PICKLE,
+    PLAIN,
     PYMONGO,
     PYMONGO_LAZY,
     RAW,
@@ -32,6 +39,7 @@ from .judge import (
     SAFE_FILE,
     SAFE_OPEN,
     SAVEZ,
+    SBCL,
     Results,
     elsewhere_ratio,
     rival_ratio,
@@ -39,11 +47,6 @@ from .judge import (
 from .timing import ratio
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
-START, END = "<!-- figures -->\n", "<!-- end of figures -->"
-TYPED_START, TYPED_END = "<!-- typed figures -->\n", "<!-- end of typed figures -->"
-BSON_START, BSON_END = "<!-- bson figures -->\n", "<!-- end of bson figures -->"
-JULIA_START, JULIA_END = "<!-- julia figures -->\n", "<!-- end of julia figures -->"
-FILES_START, FILES_END = "<!-- files figures -->\n", "<!-- end of files figures -->"
 # Variants of holdall itself, lower bounds, and peers that were given other classes than the user's.
 LEFT_OUT = ("holdall", "floor", "pickle 5")
 
@@ -228,6 +231,29 @@ def julia_files(records: Results) -> list[str]:
     return lines
 
 
+def lisp_table(results: dict[str, Any]) -> str:
+    """Our time over SBCL's, beside its milliseconds; in both of its ways to store."""
+    lines = [
+        "| data | references, dumps | loads | `refs=False`, dumps | loads |",
+        "|---|---|---|---|---|",
+    ]
+    for name, record in results["records"].items():
+        if name.startswith("sbcl_"):
+            cells = [record["title"].partition(": ")[2]]
+            for suffix in ("", PLAIN):
+                for op in ("dumps", "loads"):
+                    value = rival_ratio({name: record}, name, op, SBCL + suffix, ours=LISP + suffix)
+                    took = record["times"]["on"][op].get(SBCL + suffix)
+                    cells.append(f"{1 / value:.2f} ({median(took) / 1e6:.2f} ms)" if value and took else "")
+                    value = rival_ratio({name: record}, name, op, SBCL + suffix, ours=LISP_MMAP)
+                    cells[-1] += f"; `mmap=True` {1 / value:.2f}" if value else ""
+            lines.append(f"| {' | '.join(cells)} |")
+    processor, _, packages = results["machine"].partition("; ")
+    shown = [each for each in packages.split(", ") if each.startswith(("holdall", "numpy", "SBCL", "cl-"))]
+    note = "Our time over SBCL's, in brackets SBCL's own. It stores into memory that it has, and its collector runs outside of the time."
+    return "\n".join([*lines, "", f"{note} {processor}; {', '.join(shown)}.", ""])
+
+
 def files_table(results: dict[str, Any]) -> str:
     """Against the disk and those who write arrays; then what is read of a large file, and a log's records."""
     records: Results = {
@@ -303,14 +329,23 @@ def main() -> None:
     results = json.loads((REPO / "bench" / "results" / "latest.json").read_text())
     if results["quick"]:
         sys.exit("the last run was a quick one, for orientation only: run `make bench`")
-    path = REPO / "docs" / "benchmarks.md"
-    page = put(path.read_text(encoding="utf-8"), START, END, table(results))
-    page = put(page, TYPED_START, TYPED_END, typed_table(results))
-    page = put(page, BSON_START, BSON_END, bson_table(results))
-    path.write_text(put(page, FILES_START, FILES_END, files_table(results)), encoding="utf-8")
-    path = REPO / "docs" / "julia.md"
-    page = path.read_text(encoding="utf-8")
-    path.write_text(put(page, JULIA_START, JULIA_END, julia_table(results)), encoding="utf-8")
+    for name, marker, first, make in TABLES:
+        if any(case.startswith(first) for case in results["records"]):
+            path = REPO / "docs" / name
+            page = path.read_text(encoding="utf-8")
+            start, end = f"<!-- {marker} -->\n", f"<!-- end of {marker} -->"
+            path.write_text(put(page, start, end, make(results)), encoding="utf-8")
+
+
+# Page, the marker of the table on it, how data sets begin without which there is nothing to write, and what makes it.
+TABLES: list[tuple[str, str, str, Callable[[dict[str, Any]], str]]] = [
+    ("benchmarks.md", "figures", "samples", table),
+    ("benchmarks.md", "typed figures", "typed_", typed_table),
+    ("benchmarks.md", "bson figures", "bson_", bson_table),
+    ("benchmarks.md", "files figures", "files_", files_table),
+    ("julia.md", "julia figures", "julia_", julia_table),
+    ("lisp.md", "sbcl figures", "sbcl_", lisp_table),
+]
 
 
 if __name__ == "__main__":

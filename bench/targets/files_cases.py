@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import holdall
+from holdall_bench.data import SEED
 from holdall_bench.suites.stand_ins import text
 
 from . import files_peers
-from .data import SEED, Case, row
+from .data import Case, row
 from .julia_cases import weight_shapes
 
 TOUCHED = "W12"  # of 9 MB

@@ -127,7 +127,7 @@ def read_raw(path: Path) -> Any:
 
     with open(path, "rb", buffering=0) as stream:
         data = np.empty(os.fstat(stream.fileno()).st_size, np.uint8)
-        rest = memoryview(data)
+        rest = data.data
         while rest and (count := stream.readinto(rest)):
             rest = rest[count:]
     return data

@@ -27,6 +27,26 @@ BSON_TYPED = tuple(f"bson_typed_{name}" for name in ("twitter", "citm", "message
 # `julia_peers.py` says who these are.
 JULIA, JULIA_OPEN, JULIA_MMAP = "holdall.julia", "holdall.julia open", "holdall.julia mmap"
 READ = "read the file"
+# `lisp_peers.py` says who these are.
+LISP, LISP_MMAP, SBCL, PLAIN = "holdall.lisp", "holdall.lisp mmap", "SBCL", " refs=False"
+SBCL_ARRAYS = ("list_of_double_float_matrices", "a_bunch_of_specialized_arrays")
+SBCL_BEATEN = (
+    "lots_of_keywords",
+    "lots_of_structure_objects",
+    "a_lot_of_people_and_addresses",
+    "a_pile_of_tangled_conses",
+)
+SBCL_SETS = (
+    "long_list_of_tiny_integers",
+    "long_list_of_not_tiny_integers",
+    "long_list_of_random_fixnums",
+    "long_list_of_random_double_floats",
+    "lots_of_the_same_string",
+    "simple_strings",
+    "long_complex_list",
+    *SBCL_BEATEN,
+    *SBCL_ARRAYS,
+)
 YARDSTICK = "yardstick"  # pickle.loads of 100,000 slotted dataclasses (float, str)
 YARDSTICK_SECONDS = 0.043
 SERBENCH_BYTES = 145_900_245  # as BSONqs writes it
@@ -152,6 +172,23 @@ def within(case: str, ours: str, factor: float, peer: str) -> Target:
         return times(rival_ratio(results, case, "loads", ours, ours=peer))
 
     return Target(case, f"{ours} loads vs {peer}", "≤", factor, find)
+
+
+def beside_sbcl(name: str, op: str, factor: float, relation: str = "≤") -> Target:
+    """`holdall.lisp` takes at most `factor` times as long as SBCL, with references and without."""
+
+    def find(results: Results) -> Found:
+        found = [
+            (1 / value, suffix)
+            for suffix in ("", PLAIN)
+            if (value := rival_ratio(results, f"sbcl_{name}", op, SBCL + suffix, ours=LISP + suffix))
+        ]
+        if not found:
+            return None
+        value, suffix = max(found)
+        return value, f"{value:.2f}x{suffix and f' ({suffix.strip()})'}"
+
+    return Target(f"sbcl_{name}", f"{LISP} {op} vs {SBCL}", relation, factor, find)
 
 
 def under(case: str, ours: str, milliseconds: int) -> Target:
@@ -317,6 +354,10 @@ TARGETS = [
     within("julia_arrays", JULIA, 1.2, READ),
     under("julia_arrays", JULIA_MMAP, 20),
     rival("julia_lazy", "loads", (JULIA,), 100, ours=JULIA_OPEN),
+    *[beside_sbcl(name, "dumps", 1.5) for name in SBCL_SETS],
+    *[beside_sbcl(name, "loads", 1.5) for name in SBCL_SETS if name not in SBCL_BEATEN],
+    *[beside_sbcl(name, "loads", 1, "<") for name in SBCL_BEATEN],
+    *[within(f"sbcl_{name}", LISP_MMAP, 1, SBCL + PLAIN) for name in SBCL_ARRAYS],
     *file_rows("files_arrays", "dumps", "loads"),
     *file_rows("files_arrays_unsynced", "dumps"),
     *[within("files_touch", HOLD_MMAP, 1, peer) for peer in (SAFE_OPEN, SAFE_FILE)],

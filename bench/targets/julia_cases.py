@@ -13,10 +13,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from holdall_bench.data import SEED
 from holdall_bench.suites.models import Bar, Baz, Foo
 
 from . import files_peers, julia_peers
-from .data import SEED, Case, row, scratch_folder
+from .data import Case, row, scratch_folder
 
 BARS = 2_000  # in each Foo of the original
 KEYS = ("Foo", "Foo2", "Foo3")

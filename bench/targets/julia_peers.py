@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from holdall_bench.suites.models import Bar, Baz, Foo
+from holdall_bench.suites.structures import samples
 
 from .bson_peers import pymongo_codec
-from .data import Case, samples
+from .data import Case
 from .files_peers import Load, load_npz, savez, summary
 from .judge import BSON_DROP_IN, JULIA, JULIA_MMAP, JULIA_OPEN, PYMONGO, READ, YARDSTICK
 from .peers import Peer, part_of
@@ -36,7 +37,7 @@ def loaded_counts_type() -> Any:
     """The type of `Bar.counts` as a load leaves it: one that several values have stands apart, and remembers that."""
     from holdall import julia
 
-    counts_type = julia.Type.parse("Dict{String,UInt64}")
+    counts_type: Any = julia.Type.parse("Dict{String,UInt64}")
     several = {name: julia.Dict({name: 1}, type=counts_type) for name in "ab"}
     return julia.loads(julia.dumps(several))["a"].type
 

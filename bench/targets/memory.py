@@ -15,15 +15,17 @@ import pickle
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import holdall
 from holdall_bench.isolate import Child, Crashed, with_deep_stack
 from holdall_bench.memory import high_water, settle, status
+from holdall_bench.suites.documents import DOCUMENTS
 
 from . import touched
-from .data import DOCUMENTS, Case, scratch_folder
+from .data import Case, scratch_folder
 from .judge import HOLD_DUMP, HOLD_OPEN, JULIA_MMAP
 
 CASES = (
@@ -128,7 +130,7 @@ def child_main(case: Case, op: str, contestant: str, stored: Path) -> dict[str, 
         holdall.register(cls)
     if contestant == "holdall":
         return run(op, case, stored, holdall.dumps, holdall.loads)
-    work = lambda: run(op, case, stored, lambda data: pickle.dumps(data, 5), pickle.loads)  # noqa: E731
+    work = partial(run, op, case, stored, partial(pickle.dumps, protocol=5), pickle.loads)
     answer: dict[str, Any] = with_deep_stack(work) if case.deep else work()
     return answer
 

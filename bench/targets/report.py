@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+from contextlib import suppress
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from io import StringIO
@@ -19,6 +20,7 @@ from rich.table import Table
 from holdall_bench.results import CHANGED, COPIES, FAILED, SAME
 from holdall_bench.units import time_text
 
+from . import lisp_peers
 from .first_use import CONTESTANTS, TITLE, Measured, first_use_lines
 from .judge import BSON_DROP_IN, RAW, YARDSTICK, Line, judge
 from .memory import DUMP_CASE, DUMP_LIMIT, DUMPS_LIMIT, LOADS_LIMIT, MAPPED_CASE, MAPPED_LIMIT
@@ -133,8 +135,18 @@ def machine() -> str:
             versions.append(f"{package} {version(package)}")
         except PackageNotFoundError:
             versions.append(f"{package} missing")
+    versions += lisp_peers.versions()
     now = datetime.now().astimezone().isoformat(" ", "minutes")
-    return f"{platform.python_implementation()} {platform.python_version()}, {platform.machine()}, {now}; {', '.join(versions)}"
+    return f"{processor()}, {platform.python_implementation()} {platform.python_version()}, {now}; {', '.join(versions)}"
+
+
+def processor() -> str:
+    """Its name where Linux tells it, else its architecture."""
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(": ")[2]
+    return platform.machine()
 
 
 def case_table(record: dict[str, Any]) -> Table:

@@ -33,9 +33,12 @@ from ._core import (
     loads,
 )
 from ._files import dump, load
-from ._files import open_file as open  # noqa: F401 - public, but no star import should hide Python's own
+from ._files import open_file as _open_file
 from ._log import Reader, Report, Writer, file_kind, verify
 from ._registry import register
+
+# Public, but not in `__all__`: no star import should hide Python's own.
+open = _open_file
 
 if TYPE_CHECKING:
     from . import aio as aio

@@ -563,7 +563,7 @@ class Outline(TypedDict):
 
 def guess_format(
     data: _BytesLike, /, *, is_bson: bool = False
-) -> Literal["hold", "bson", "julia", "json", "pickle"] | None: ...
+) -> Literal["hold", "bson", "julia", "lisp", "json", "pickle"] | None: ...
 def foreign_format(data: _BytesLike, /) -> str | None:
     """What bytes are that begin as files of none of our formats do, as a clause of an error."""
 

@@ -44,6 +44,8 @@ DESCRIPTORS = os.name == "posix"
 # The first read of a file object; later ones double what there is. So a head that claims more bytes than
 # follow costs no more than twice what is there.
 _FIRST_READ = 1 << 20
+# From this size on a file is mapped while it is read: its arrays are copied once, from the map.
+_MAPPED_FROM = 1 << 20
 _LONGEST_PATH = 4096
 _NO_PATH = "bytes are data and never a path, which `os.fsdecode` makes of them"
 
@@ -270,6 +272,27 @@ def store(file: Path | Writable, encode: Callable[[], bytes]) -> None:
             sink(data)
 
     replace(target, write)
+
+
+def read_source(file: Any, mmap: bool | Literal["copy"]) -> tuple[Any, bool]:
+    """The bytes that `load` is given, and whether arrays should be views of them."""
+    if mmap not in (False, True, "copy"):
+        raise ValueError('mmap: expected False, True or "copy"')
+    path = path_of(file)
+    if path is not None:
+        if mmap or os.path.getsize(path) >= _MAPPED_FROM:
+            return mapped(path, mmap == "copy"), bool(mmap)
+        return read_whole(path), False
+    view = data_of(file)
+    if view is None:
+        fill, read = filler(file), bytearray()
+        extend(read, fill, None)
+        if mmap == "copy":
+            return read, True
+        file = view = memoryview(read)
+    if mmap == "copy":
+        return bytearray(view), True
+    return (view.toreadonly() if mmap else file), bool(mmap)
 
 
 def read_whole(path: str) -> bytes:

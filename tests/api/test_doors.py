@@ -18,7 +18,7 @@ from typing import Any, Callable
 import pytest
 
 import holdall
-from holdall import bson, julia, msgpack
+from holdall import bson, julia, lisp, msgpack
 from tests.support.each import each
 
 VALUE = {"a": [1, 2, {"b": None}]}
@@ -252,6 +252,14 @@ FORMATS: dict[str, tuple[bytes, str]] = {
         for size, data in LONG.items()
     },
     "julia": (julia.dumps({"t": (1, 2)}), "this looks like BSON of Julia's, which holdall.julia reads"),
+    "lisp": (
+        lisp.dumps(VALUE),
+        "this looks like a file of Common Lisp's cl-binary-store, which holdall.lisp reads",
+    ),
+    "lisp, version": (
+        lisp.dumps(1, version=True),
+        "this looks like a file of Common Lisp's cl-binary-store, which holdall.lisp reads",
+    ),
     "msgpack": (msgpack.dumps(VALUE), "this looks like MessagePack, which holdall.msgpack reads"),
     "json": (b'{"a": [1, 2]}', "this looks like JSON"),
     **{

@@ -28,6 +28,12 @@ def sample() -> list[object]:
     ]
 
 
+def test_a_file_that_says_its_version_needs_no_extension(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "a.bin"
+    lisp.dump(7, path, version=True)
+    assert invoke("cat", path).out.strip() == "7"
+
+
 def test_there_and_back(tmp_path: pathlib.Path) -> None:
     source, hold, back, text = (tmp_path / name for name in ("a.cbs", "a.hold", "b.cbs", "a.json"))
     lisp.dump(sample(), source)

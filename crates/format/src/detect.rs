@@ -1,7 +1,7 @@
 //! Which format bytes look like, by how they begin.
 
 use crate::hold::frame::{self, MAGIC};
-use crate::{bson, hold, julia, msgpack};
+use crate::{bson, hold, julia, lisp, msgpack};
 
 /// What bytes can be told to be. MessagePack is not among what [`detect`] gives: any byte but one may begin it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,6 +10,8 @@ pub enum Format {
     Bson,
     /// BSON with documents that stand for types, as Julia writes them.
     Julia,
+    /// What cl-binary-store writes, if it says its version: else any byte may begin it.
+    Lisp,
     Msgpack,
     Json,
     Pickle,
@@ -48,6 +50,11 @@ const SIGNATURES: [(&[u8], Looks); 16] = [
     (b"<!DOCTYPE html", Looks::Other("a web page")),
 ];
 
+/// How cl-binary-store's files begin that say their version, the first.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+const LISP: [u8; 3] = [lisp::tag::ACTION, lisp::tag::MAGIC_NUMBER, lisp::tag::ZERO + lisp::tag::VERSION as u8];
+/// Fewer bytes are by chance what values of Lisp, or of another format, are.
+const LISP_LEAST: usize = 8;
 /// A first document of Julia's that has a type says so early; looking for one ends here.
 const TAG_WITHIN: usize = 1 << 22;
 /// So much of a text is looked at.
@@ -62,6 +69,7 @@ impl Format {
             Format::Hold => "hold",
             Format::Bson => "bson",
             Format::Julia => "julia",
+            Format::Lisp => "lisp",
             Format::Msgpack => "msgpack",
             Format::Json => "json",
             Format::Pickle => "pickle",
@@ -91,6 +99,9 @@ pub fn detect(data: &[u8]) -> Option<Format> {
     if is_bson(data) {
         return Some(of_bson(data));
     }
+    if data.starts_with(&LISP) {
+        return Some(Format::Lisp);
+    }
     if is_json(data) {
         return Some(Format::Json);
     }
@@ -102,12 +113,14 @@ pub fn detect(data: &[u8]) -> Option<Format> {
 /// Looks at all of them at most: for the way out of a failure.
 pub fn foreign(data: &[u8], reader: Format) -> Option<Looks> {
     let found = signature(data).or_else(|| detect(data).map(|format| looks_as(data, format)));
-    let found = found.or_else(|| is_msgpack(data).then_some(Looks::As(Format::Msgpack)))?;
+    let found = found.or_else(|| is_msgpack(data).then_some(Looks::As(Format::Msgpack)));
+    let found = found.or_else(|| is_lisp(data).then_some(Looks::As(Format::Lisp)))?;
     let is_own = match reader {
         Format::Hold => matches!(found, Looks::HoldMessage | Looks::HoldFile | Looks::HoldLog),
         // A whole value of MessagePack is one, whatever its first bytes are elsewhere.
         Format::Msgpack => is_value(data),
         Format::Bson | Format::Julia => matches!(found, Looks::As(Format::Bson | Format::Julia)),
+        Format::Lisp => !is_whole(data, found) || (data.len() < LISP_LEAST && is_lisp_values(data)),
         Format::Json | Format::Pickle => found == Looks::As(reader),
     };
     (!is_own).then_some(found)
@@ -139,6 +152,36 @@ pub fn is_msgpack(data: &[u8]) -> bool {
         |first| matches!(first, tag::MAP_FIX..tag::NIL | tag::BIN_8..=tag::EXT_32 | tag::FIXEXT_1..tag::NEGATIVE_FIX),
     );
     has_length && is_value(data)
+}
+
+/// Whether bytes are values of Lisp from end to end, and the first is no number.
+pub fn is_lisp(data: &[u8]) -> bool {
+    use lisp::tag;
+    let begins = data.first().is_some_and(|first| {
+        matches!(*first, tag::CONS | tag::SYMBOL | tag::OBJECT | tag::HASH_TABLE..=tag::LIST | tag::ASSIGN_ID)
+            || matches!(*first, tag::VECTOR | tag::SIMPLE_VECTOR | tag::SIMPLE_ARRAY)
+    });
+    begins && data.len() >= LISP_LEAST && is_lisp_values(data)
+}
+
+/// Nothing is referred to before something has an id, and most text would begin so.
+fn is_lisp_values(data: &[u8]) -> bool {
+    use lisp::tag::{INTEGER_FIX, REFERENCE, REFERENCE_FIX};
+    let begins =
+        data.first().is_some_and(|&first| first != REFERENCE && !(REFERENCE_FIX..INTEGER_FIX).contains(&first));
+    begins && lisp::Structure::of(data, usize::MAX).is_ok()
+}
+
+/// Whether bytes are surely what they look like, for a reader of a format that any byte may begin.
+fn is_whole(data: &[u8], looks: Looks) -> bool {
+    match looks {
+        Looks::HoldMessage => hold::index::Index::scan(data).is_ok(),
+        Looks::As(Format::Bson | Format::Julia) => is_documents(data),
+        Looks::As(Format::Lisp) => false,
+        // The codes of a list and of an id are a blank and a quotation mark there.
+        Looks::As(Format::Json) => !matches!(data.first(), Some(&(lisp::tag::LIST | lisp::tag::ASSIGN_ID))),
+        _ => true,
+    }
 }
 
 /// Whether bytes begin with a whole document, whose elements follow each other up to its end.
@@ -261,7 +304,7 @@ mod tests {
         let log = hold::log::start();
         let nothing = document(b"");
         let null = document(b"\x0aa\0");
-        let cases: [(&[u8], Option<Format>); 32] = [
+        let cases: [(&[u8], Option<Format>); 34] = [
             (b"", None),
             (b"\xc1\x00", Some(Format::Hold)),
             (b"\xc1", Some(Format::Hold)),
@@ -294,6 +337,8 @@ mod tests {
             (b"nul", None),
             (b"[\x01]", None),
             (b"\x93\x01\x02\x03", None),
+            (b"\x1f\0\xd1\x05", Some(Format::Lisp)),
+            (b"\x1f\0", None),
             (b"a", None),
         ];
         for (data, format) in cases {
@@ -330,8 +375,9 @@ mod tests {
 
     #[test]
     fn names() {
-        let all = [Format::Hold, Format::Bson, Format::Julia, Format::Msgpack, Format::Json, Format::Pickle];
-        assert_eq!(all.map(Format::name), ["hold", "bson", "julia", "msgpack", "json", "pickle"]);
+        use Format::*;
+        let all = [Hold, Bson, Julia, Lisp, Msgpack, Json, Pickle];
+        assert_eq!(all.map(Format::name), ["hold", "bson", "julia", "lisp", "msgpack", "json", "pickle"]);
     }
 
     #[test]
@@ -380,13 +426,16 @@ mod tests {
         let null = document(b"\x0aa\0");
         let julia = document(b"\x04_backrefs\0\x05\0\0\0\0");
         let map = b"\x81\xa1a\x01";
-        let all: [(&[u8], Looks); 12] = [
+        let list = b"\x20\x05\x1e\x06ab\xc0\x05";
+        let all: [(&[u8], Looks); 14] = [
             (b"\xc1\x00", Looks::HoldMessage),
             (&frame::start(1), Looks::HoldFile),
             (&log, Looks::HoldLog),
             (&null, Looks::As(Format::Bson)),
             (&julia, Looks::As(Format::Julia)),
             (map, Looks::As(Format::Msgpack)),
+            (b"\x1f\0\xd1\xff", Looks::As(Format::Lisp)),
+            (list, Looks::As(Format::Lisp)),
             (b"{\"a\": 1}", Looks::As(Format::Json)),
             (b"\x80\x04K\x01.", Looks::As(Format::Pickle)),
             (b"(lp0\n.", Looks::As(Format::Pickle)),
@@ -395,10 +444,11 @@ mod tests {
             (b"PAR1", Looks::Other("a Parquet file")),
         ];
         for (data, looks) in all {
-            for reader in [Format::Hold, Format::Bson, Format::Julia, Format::Msgpack] {
+            for reader in [Format::Hold, Format::Bson, Format::Julia, Format::Lisp, Format::Msgpack] {
                 let own = match reader {
                     Format::Hold => data[0] == b'H' || data[0] == 0xC1,
                     Format::Msgpack => data == map,
+                    Format::Lisp => looks == Looks::As(Format::Lisp),
                     _ => matches!(looks, Looks::As(Format::Bson | Format::Julia)),
                 };
                 assert_eq!(foreign(data, reader), (!own).then_some(looks), "{data:?} {reader:?}");
@@ -408,6 +458,10 @@ mod tests {
         assert_eq!(foreign(&null[..6], Format::Bson), None);
         assert_eq!(foreign(b"\x92\x01", Format::Msgpack), None);
         assert_eq!(foreign(b"\xc1\xff\xff", Format::Hold), None);
+        // A list whose blank and digits could be JSON's; ints that could be a message; a document that ends too soon; one value of two.
+        for cut in [&b"\x20\x31\xc5\xc6"[..], b"\xc1\xd1", b"\x08\0\0\0\x0aaa\0", &list[..7], b"\x05\x05"] {
+            assert_eq!(foreign(cut, Format::Lisp), None, "{cut:?}");
+        }
         // One small int, and a text that begins like JSON.
         assert_eq!(foreign(b"1", Format::Msgpack), None);
         assert_eq!(foreign(b"no format at all", Format::Hold), None);

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .. import _core, _files
@@ -15,9 +14,6 @@ if TYPE_CHECKING:
         type[Any] | ModuleType | Iterable[type[Any] | ModuleType] | Mapping[str, type[Any]] | None
     )
     _Source: TypeAlias = _files.Path | _files.Data | _files.Readable | _files.ReadableInto
-
-# From this size on a file is mapped while it is read: its arrays are copied once, from the map.
-_MAPPED_FROM = 1 << 20
 
 
 def load(
@@ -52,7 +48,7 @@ def load(
     >>> load("model.bson")
     {'weights': [1.5, 2.5], 'epoch': 12}
     """
-    data, views = _read(file, mmap)
+    data, views = _files.read_source(file, mmap)
 
     def read() -> Any:
         return _core.julia_loads(
@@ -91,7 +87,7 @@ def open_file(
     }  # fmt: skip
     path = _files.path_of(file)
     if path is None:
-        data, views = _read(file, mmap)
+        data, views = _files.read_source(file, mmap)
         return _files.of_data(
             memoryview(data), lambda: _core.julia_open(data, owned=False, views=views, **options)
         )
@@ -125,27 +121,6 @@ def parse(file: _Source, *, limits: _core.Limits | None = None) -> dict[str, Any
     >>> parse(dumps({"pair": (1, Symbol("a"))}))
     {'pair': {'tag': 'tuple', 'data': [1, {'tag': 'symbol', 'name': 'a'}]}}
     """
-    data, _ = _read(file, False)
+    data, _ = _files.read_source(file, False)
     found: dict[str, Any] = _core.julia_parse(data, limits=limits)
     return found
-
-
-def _read(file: Any, mmap: bool | Literal["copy"]) -> tuple[Any, bool]:
-    """The bytes of a document, and whether arrays should be views of them."""
-    if mmap not in (False, True, "copy"):
-        raise ValueError('mmap: expected False, True or "copy"')
-    path = _files.path_of(file)
-    if path is not None:
-        if mmap or os.path.getsize(path) >= _MAPPED_FROM:
-            return _files.mapped(path, mmap == "copy"), bool(mmap)
-        return _files.read_whole(path), False
-    view = _files.data_of(file)
-    if view is None:
-        fill, read = _files.filler(file), bytearray()
-        _files.extend(read, fill, None)
-        if mmap == "copy":
-            return read, True
-        file = view = memoryview(read)
-    if mmap == "copy":
-        return bytearray(view), True
-    return (view.toreadonly() if mmap else file), bool(mmap)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import _core, _files
@@ -10,9 +9,6 @@ from . import _registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-# From this size on a file is mapped while it is read: its arrays are copied once, from the map.
-_MAPPED_FROM = 1 << 20
 
 
 def load(
@@ -77,7 +73,7 @@ def open_file(
     }  # fmt: skip
     path = _files.path_of(file)
     if path is None:
-        data, views = _read(file, mmap)
+        data, views = _files.read_source(file, mmap)
         return _files.of_data(
             memoryview(data), lambda: _core.lisp_open(data, owned=False, views=views, **options)
         )
@@ -163,31 +159,10 @@ def dump(
 
 
 def _load(file: Any, mmap: bool | Literal["copy"], **options: Any) -> Any:
-    data, views = _read(file, mmap)
+    data, views = _files.read_source(file, mmap)
 
     def read() -> Any:
         return _core.lisp_loads(data, views=views, **options)
 
     given = _files.data_of(file) if _files.path_of(file) is None else None
     return read() if given is None else _files.of_data(given, read)
-
-
-def _read(file: Any, mmap: bool | Literal["copy"]) -> tuple[Any, bool]:
-    """The bytes of a file, and whether arrays should be views of them."""
-    if mmap not in (False, True, "copy"):
-        raise ValueError('mmap: expected False, True or "copy"')
-    path = _files.path_of(file)
-    if path is not None:
-        if mmap or os.path.getsize(path) >= _MAPPED_FROM:
-            return _files.mapped(path, mmap == "copy"), bool(mmap)
-        return _files.read_whole(path), False
-    view = _files.data_of(file)
-    if view is None:
-        fill, read = _files.filler(file), bytearray()
-        _files.extend(read, fill, None)
-        if mmap == "copy":
-            return read, True
-        file = view = memoryview(read)
-    if mmap == "copy":
-        return bytearray(view), True
-    return (view.toreadonly() if mmap else file), bool(mmap)

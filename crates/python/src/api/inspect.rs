@@ -11,7 +11,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// The format that the bytes of a file look like: "hold", "bson", "julia", "json" or "pickle"; None if they may be
+/// The format that the bytes of a file look like: "hold", "bson", "julia", "lisp", "json" or "pickle"; None if they may be
 /// MessagePack, which can begin with any byte.
 ///
 /// data: bytes-like, C-contiguous; of most large files only a little is read.

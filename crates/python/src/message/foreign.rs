@@ -17,6 +17,7 @@ fn clause(looks: Looks) -> String {
         Looks::As(Format::Hold) => known("looks like hold", "load"),
         Looks::As(Format::Bson) => known("looks like BSON", "bson"),
         Looks::As(Format::Julia) => known("looks like BSON of Julia's", "julia"),
+        Looks::As(Format::Lisp) => known("looks like a file of Common Lisp's cl-binary-store", "lisp"),
         Looks::As(Format::Msgpack) => known("looks like MessagePack", "msgpack"),
         Looks::As(Format::Json) => "this looks like JSON".to_owned(),
         Looks::As(Format::Pickle) => {
@@ -82,6 +83,7 @@ pub fn detected_format(data: &[u8]) -> PyResult<&'static str> {
         Some(Format::Bson | Format::Julia) => Ok("bson"),
         None | Some(Format::Msgpack) if detect::is_msgpack(data) => Ok("msgpack"),
         Some(format) => Err(refused(clause(Looks::As(format)))?),
+        None if detect::is_lisp(data) => Err(refused(clause(Looks::As(Format::Lisp)))?),
         None => Err(refused("bytes that look like no whole document: say which `format` they have".to_owned())?),
     }
 }
