@@ -1,4 +1,4 @@
-"""Loads every file of a folder that Lisp wrote, and writes it again beside it.
+"""Loads every file of a folder that Lisp wrote, and writes it again beside it, lists as such and cons by cons.
 
 Usage: python -m tests.lisp.again FOLDER
 """
@@ -14,8 +14,9 @@ from holdall import lisp
 def main(folder: str) -> None:
     for file in sorted(pathlib.Path(folder).glob("*.bin")):
         value = lisp.load(file)
-        again = lisp.dumps(value, refs=not file.stem.endswith("-notrack"))
-        file.with_suffix(".again").write_bytes(again)
+        refs = not file.stem.endswith("-notrack")
+        file.with_suffix(".again").write_bytes(lisp.dumps(value, refs=refs))
+        file.with_suffix(".conses").write_bytes(lisp.dumps(value, refs=refs, shared_lists=True))
 
 
 if __name__ == "__main__":

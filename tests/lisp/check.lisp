@@ -82,13 +82,16 @@
     (dolist (entry *values*)
       (dolist (tracks '(t nil))
         (when (stored-p entry tracks)
-          (incf compared)
-          (let ((outcome (handler-case
-                             (same (second entry) (cl-binary-store:restore (read-octets (name-of (first entry) tracks "again"))) tracks)
-                           (error (error) (format nil "~a" error)))))
-            (unless (eq outcome t)
-              (incf failed)
-              (format t "~(~a~), ~:[without~;with~] references: ~:[another value~;~:*~a~]~%" (first entry) tracks outcome))))))
+          (dolist (extension '("again" "conses"))
+            (incf compared)
+            (let ((outcome (handler-case
+                               (same (second entry) (cl-binary-store:restore (read-octets (name-of (first entry) tracks extension)))
+                                     tracks)
+                             (error (error) (format nil "~a" error)))))
+              (unless (eq outcome t)
+                (incf failed)
+                (format t "~(~a~), ~a, ~:[without~;with~] references: ~:[another value~;~:*~a~]~%"
+                        (first entry) extension tracks outcome)))))))
     (format t "~d of ~d values are restored by Lisp as they were~%" (- compared failed) compared)
     (sb-ext:exit :code (if (zerop failed) 0 1))))
 
