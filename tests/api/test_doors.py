@@ -297,6 +297,9 @@ READERS: dict[str, tuple[Callable[[bytes], Any], set[str]]] = {
     "bson.load": (bson.load, BSON),
     "bson.open": (bson.open, BSON),
     "bson.documents": (lambda data: list(bson.documents(data)), BSON),
+    "lisp.loads": (lisp.loads, {"lisp", "lisp, version"}),
+    "lisp.load": (lisp.load, {"lisp", "lisp, version"}),
+    "lisp.load_all": (lisp.load_all, {"lisp", "lisp, version"}),
     "julia.loads": (julia.loads, BSON),
     "julia.load": (julia.load, BSON),
     "julia.open": (julia.open, BSON),
@@ -352,6 +355,8 @@ def test_what_is_only_damaged_is_not_named_otherwise():
         (msgpack.loads, msgpack.dumps(VALUE)),
         (bson.loads, bson.dumps(VALUE)),
         (julia.loads, julia.dumps({"t": (1, 2)})),
+        (lisp.loads, lisp.dumps(VALUE)),
+        (lisp.loads, lisp.dumps(list(range(50)))),
     ]
     for read, data in cases:
         for cut in range(1, len(data)):

@@ -8,11 +8,13 @@ use crate::encode::{self, Encoder, Sharing};
 use crate::error::door;
 use crate::error::Fault;
 use crate::lazy::{open_lisp, Document};
+use crate::message::foreign::named;
 use crate::message::limits::Limits;
 use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::Wanted;
 use crate::message::{decoded, finished_message, with_bytes};
+use holdall_format::detect::Format;
 use holdall_format::lisp::{Reader, Writer};
 use holdall_format::sink::Nowhere;
 use pyo3::prelude::*;
@@ -138,7 +140,7 @@ pub fn loads(
             lisp.views = Some(memory_of(data)?);
         }
         with_bytes(data, |input| {
-            lisp.until_settled(|| {
+            let made = lisp.until_settled(|| {
                 let reader = Reader::new(input);
                 if !all {
                     return decoded(py, FromLisp::new(&lisp), reader, &options, None).map_err(|fault| fault.into_py(0));
@@ -147,7 +149,8 @@ pub fn loads(
                 let mut decoder = unsafe { Decoder::new(py, FromLisp::new(&lisp), reader, &options, None) };
                 let made = decoder.all_values().map_err(|fault| fault.into_py(0))?;
                 Ok(crate::cpython::held(py, &made).unbind())
-            })
+            });
+            made.map_err(|error| named(py, error, Format::Lisp, input))
         })
     })
 }
