@@ -130,11 +130,12 @@ def _set_default(instance: Any, name: str) -> None:
 UNMAPPED: dict[Symbol, type[Any]] = {}
 
 
-def permitted(types: Any) -> dict[Symbol, type[Any]]:
+def permitted(types: object) -> dict[Symbol, type[Any]]:
     """The classes of one call, by the symbols of their types."""
     if types is None:
         return {}
     if types is UNMAPPED:
+        # The very same: that is how `resolve` knows it.
         return UNMAPPED
     if not isinstance(types, Mapping):
         raise TypeError("types: expected a dict of names and classes")

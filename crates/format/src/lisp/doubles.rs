@@ -29,7 +29,7 @@ impl Doubles {
     }
 
     /// How many values occur again.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         match self {
             Doubles::Again(again) => again.len(),
             _ => 0,

@@ -384,7 +384,7 @@ impl<S: Sink> model::LispWriter for Writer<S> {
     }
 
     fn ids_of_doubles(&self) -> usize {
-        self.doubles.len()
+        self.doubles.count()
     }
 
     fn vector(&mut self, element: Element, len: usize, data: &[u8]) {

@@ -4,13 +4,14 @@
 //! alone and have an id, else a list. Nobody has seen that yet. When something refers to them, [`Decoder::settle_conses`] looks
 //! up once how all conses of the message end.
 
+use super::cell::{append, new_list, Cell};
 use super::known::{FromLisp, LispMake};
 use crate::budget::hash_cost::HashCost;
 use crate::classes::state::slot_mut;
 use crate::cpython::{replace, Owned};
 use crate::decode::frame::{Frame, Kind, Make, Parts};
 use crate::decode::{Decoder, Numbered, State, NO_ID};
-use crate::error::{decode, limit, raised, Result};
+use crate::error::{decode, limit, Result};
 use crate::memory::Vec;
 use crate::schema::node::accepts;
 use crate::schema::ANY;
@@ -20,23 +21,6 @@ use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
 const OUT_OF_PLACE: &str = "conses out of place";
-
-/// Conses whose last cdr has not come yet.
-#[derive(Debug)]
-pub struct Cell {
-    /// A list, or the first `Cons`.
-    object: Owned,
-    /// The last `Cons`, if it is another one.
-    last: Option<Owned>,
-    /// Where the first car begins.
-    start: usize,
-    object_id: u32,
-    is_list: bool,
-    /// The next value is a cdr.
-    at_cdr: bool,
-    /// More conses may follow in place of the last cdr.
-    one_by_one: bool,
-}
 
 /// What was read for the innermost cell.
 enum Came {
@@ -301,14 +285,10 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         if self.dialect.improper.is_some() {
             return Ok(());
         }
-        let object = self.numbered.get(number as usize).and_then(|entry| entry.object.as_ref());
-        let class = |object: &Owned| unsafe { ffi::Py_TYPE(object.get()) };
-        let cons = self.dialect.lisp.names.cons.get().cast();
-        let is_of_conses = object.is_some_and(|object| {
-            let class = class(object);
-            class == cons || class == addr_of_mut!(ffi::PyList_Type)
-        });
-        if !is_of_conses {
+        let Some(Numbered { object: Some(object), .. }) = self.numbered.get(number as usize) else { return Ok(()) };
+        // SAFETY: an owned reference; only the address of its class is looked at.
+        let class = unsafe { ffi::Py_TYPE(object.get()) };
+        if class != self.dialect.lisp.names.cons.get().cast() && class != addr_of_mut!(ffi::PyList_Type) {
             return Ok(());
         }
         self.charge(self.here() + self.r.remaining())?;
@@ -367,49 +347,4 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         self.numbered[object_id as usize].object = Some(head);
         self.charge(256 + 64 * len)
     }
-}
-
-impl Cell {
-    fn last(&self) -> &Owned {
-        self.last.as_ref().unwrap_or(&self.object)
-    }
-
-    /// Stores a car, at that offset in a `Cons`.
-    #[inline(always)]
-    fn put(&mut self, car_at: usize, car: Owned) -> Result<()> {
-        // SAFETY: `object` is a list that is ours to change, or conses in which the slot was found.
-        unsafe {
-            if self.is_list {
-                return append(&self.object, &car);
-            }
-            replace(slot_mut(self.last().get(), car_at), car.into_raw());
-        }
-        Ok(())
-    }
-
-    /// Appends a `Cons`, as the cdr at that offset.
-    fn set_last(&mut self, cdr_at: usize, cons: Owned) {
-        // SAFETY: an instance of `Cons`, in which the slot was found.
-        unsafe { replace(slot_mut(self.last().get(), cdr_at), cons.clone().into_raw()) };
-        self.last = Some(cons);
-    }
-
-    /// What stands in its place while it is changed.
-    fn taken(&self) -> Cell {
-        let (object, last) = (self.object.clone(), None);
-        Cell { object, last, ..*self }
-    }
-}
-
-fn append(list: &Owned, item: &Owned) -> Result<()> {
-    // SAFETY: both are held; `list` is a list that is ours to change.
-    match unsafe { ffi::PyList_Append(list.get(), item.get()) } {
-        0 => Ok(()),
-        _ => Err(raised()),
-    }
-}
-
-fn new_list() -> Result<Owned> {
-    // SAFETY: the GIL is held while a decoder lives.
-    unsafe { Owned::new(ffi::PyList_New(0)) }.ok_or_else(raised)
 }

@@ -1,11 +1,11 @@
 //! Objects as Lisp's values: instances of mapped classes slot by slot, all else as `holdall.lisp` lowers it.
 
 use super::call;
-use super::named::{ClassForm, Mapped, ToLisp};
+use super::named::{id_of, ClassForm, Mapped, ToLisp};
 use crate::classes::plan;
 use crate::classes::state;
 use crate::cpython::dict;
-use crate::cpython::{float, held, int, owned, references, text, Obj, Owned, Type, View};
+use crate::cpython::{float, held, int, owned, text, Obj, Owned, Type, View};
 use crate::encode::dialect::Dialect;
 use crate::encode::memo::{Met, AGAIN, ONCE};
 use crate::encode::{shapes, Encoder, Sharing};
@@ -31,15 +31,6 @@ mod answer {
     pub const PATHNAME: u8 = 5;
     pub const COMPLEX: u8 = 6;
     pub const COMPLEX_SINGLE: u8 = 7;
-}
-
-/// What became of a car or cdr.
-enum Part {
-    Written,
-    /// A `Cons` whose id was written, if it has one.
-    Conses,
-    /// It needs a frame.
-    Other,
 }
 
 impl<W: LispWriter> Dialect for ToLisp<W> {
@@ -134,7 +125,7 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
     /// # Safety
     /// `object` is alive.
     #[inline(never)]
-    unsafe fn met_twice(&mut self, object: Obj) -> Result<bool> {
+    pub(super) unsafe fn met_twice(&mut self, object: Obj) -> Result<bool> {
         // SAFETY: by the contract alive; of its class, only types with that layout have their size read.
         unsafe {
             let class = ffi::Py_TYPE(object);
@@ -353,133 +344,6 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
         Ok(())
     }
 
-    /// Conses: those that nothing else refers to are one list, up to its last cdr. Conses within conses take no frame.
-    ///
-    /// # Safety
-    /// `object` is a `Cons`.
-    unsafe fn conses(&mut self, object: Obj) -> Result<()> {
-        // Cdrs that are still to be written, the innermost last.
-        let mut waiting: Vec<Owned> = Vec::new();
-        // SAFETY: by the contract alive, or held by the cons before it; only instances of `Cons` come here.
-        unsafe {
-            let mut cons = Owned::borrowed(object);
-            loop {
-                let [car, cdr] = self.car_and_cdr(cons.get())?;
-                let one_by_one = self.dialect.found.one_by_one;
-                if !one_by_one && self.is_ours(cdr) {
-                    let parts = self.list_of(&cons)?;
-                    self.leave(waiting, parts);
-                    return Ok(());
-                }
-                self.w.form(if one_by_one { LispForm::Cons } else { LispForm::List(1) });
-                match self.part_of_conses(car, BY_PARENT)? {
-                    Part::Written => {}
-                    Part::Conses => {
-                        waiting.push(Owned::borrowed(cdr));
-                        cons = Owned::borrowed(car);
-                        continue;
-                    }
-                    Part::Other => {
-                        let parts = [car, cdr].map(|part| WorkItem::Value(Owned::borrowed(part)));
-                        self.leave(waiting, Vec::from(parts));
-                        return Ok(());
-                    }
-                }
-                let (mut next, mut held) = (Owned::borrowed(cdr), BY_PARENT_AND_US);
-                loop {
-                    match self.part_of_conses(next.get(), held)? {
-                        Part::Written => match waiting.pop() {
-                            Some(cdr) => (next, held) = (cdr, BY_PARENT_AND_US),
-                            None => return Ok(()),
-                        },
-                        Part::Conses => {
-                            cons = next;
-                            break;
-                        }
-                        Part::Other => {
-                            self.leave(waiting, vec![WorkItem::Value(next)]);
-                            return Ok(());
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    /// Has parts written by frames, and then the cdrs that wait.
-    fn leave(&mut self, waiting: Vec<Owned>, parts: Vec<WorkItem>) {
-        for cdr in waiting {
-            self.then(vec![WorkItem::Value(cdr)]);
-        }
-        self.then(parts);
-    }
-
-    /// Writes a car or cdr, if that takes no frame.
-    ///
-    /// # Safety
-    /// `object` is alive.
-    #[inline(always)]
-    unsafe fn part_of_conses(&mut self, object: Obj, held: isize) -> Result<Part> {
-        // SAFETY: by the contract alive.
-        unsafe {
-            if self.leaf(object, held)? {
-                return Ok(Part::Written);
-            }
-            // Without references, rings are found by the frames.
-            if ffi::Py_TYPE(object) != self.dialect.found.names.cons.get().cast() || !self.tracks() {
-                return Ok(Part::Other);
-            }
-            Ok(match self.may_be_shared(object, held) && self.met_twice(object)? {
-                true => Part::Written,
-                false => Part::Conses,
-            })
-        }
-    }
-
-    /// # Safety
-    /// `cons` is a `Cons`.
-    unsafe fn car_and_cdr(&self, cons: Obj) -> Result<[Obj; 2]> {
-        // SAFETY: by the contract of the class in which the slots were found; an empty one is null.
-        let parts = self.dialect.found.names.cons_slots.map(|offset| unsafe { state::slot(cons, offset) });
-        match parts.iter().any(|part| part.is_null()) {
-            true => Err(encode("a Cons without its car or cdr")),
-            false => Ok(parts),
-        }
-    }
-
-    /// Whether a cdr is a `Cons` to which nothing else refers.
-    ///
-    /// # Safety
-    /// `cdr` is alive.
-    unsafe fn is_ours(&self, cdr: Obj) -> bool {
-        // SAFETY: by the contract alive.
-        unsafe {
-            // The count bounds the list where references are not looked for: the way into a ring has two.
-            ffi::Py_TYPE(cdr) == self.dialect.found.names.cons.get().cast()
-                && references(cdr) <= BY_PARENT
-                && !self.may_be_shared(cdr, BY_PARENT)
-        }
-    }
-
-    /// Begins a list of conses: the cars and the last cdr.
-    fn list_of(&mut self, first: &Owned) -> Result<Vec<WorkItem>> {
-        let mut parts = Vec::new();
-        let mut cons = first.get();
-        // SAFETY: each is an instance of `Cons`, held by the one before it, and the first by the caller.
-        unsafe {
-            loop {
-                let [car, cdr] = self.car_and_cdr(cons)?;
-                parts.push(WorkItem::Value(Owned::borrowed(car)));
-                if !self.is_ours(cdr) {
-                    self.w.form(LispForm::List(parts.len()));
-                    parts.push(WorkItem::Value(Owned::borrowed(cdr)));
-                    return Ok(parts);
-                }
-                cons = cdr;
-            }
-        }
-    }
-
     /// An object that `holdall.lisp` lowers, or refuses.
     ///
     /// # Safety
@@ -567,14 +431,6 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
             }
         }
         Ok(())
-    }
-}
-
-/// An id that the memo can hold.
-pub(super) fn id_of(id: u64) -> Result<u32> {
-    match u32::try_from(id) {
-        Ok(id) if id < ONCE => Ok(id),
-        _ => Err(encode("more than 4,294,967,293 shared objects in one message")),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the decoder of this dialect is told, and what it knows while it reads a message.
 
-use super::conses::Cell;
+use super::cell::Cell;
 use super::{call, Names};
 use crate::cpython::{owned, Owned};
 use crate::encode::TextKey;
@@ -120,6 +120,8 @@ pub struct FromLisp<'i, R: LispReader<'i>> {
     /// Symbols by their names and the addresses of their packages' names.
     pub(super) symbols: HashMap<(&'i [u8], usize), Owned>,
     pub(super) packages: HashMap<&'i [u8], Owned>,
+    /// The last one that was referred to, by its id.
+    pub(super) last_package: Option<(u64, Owned)>,
     /// The same objects by their text.
     pub(super) package_names: HashMap<TextKey, Owned, rustc_hash::FxBuildHasher>,
     /// Slots that were stored as unbound: filled while the instance is built, and emptied at the end.
@@ -142,6 +144,7 @@ impl<'i, R: LispReader<'i>> FromLisp<'i, R> {
             classes_held: Vec::new(),
             symbols: HashMap::new(),
             packages: HashMap::new(),
+            last_package: None,
             package_names: HashMap::default(),
             unbound: Vec::new(),
             anew: None,

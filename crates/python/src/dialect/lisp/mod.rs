@@ -3,6 +3,7 @@
 //! `decode.rs` has the hooks in the loop that builds them, `encode.rs` the walk that writes them.
 
 mod arrays;
+mod cell;
 mod conses;
 mod decode;
 mod encode;
@@ -12,6 +13,7 @@ mod named;
 mod objects;
 mod symbols;
 mod tables;
+mod written_conses;
 
 pub use known::{FromLisp, Lisp};
 pub use named::{Form, Found, ToLisp};

@@ -1,10 +1,10 @@
 //! What is told by its value and not by its object: symbols, packages, and what describes objects. Each is written once, and
 //! referred to afterwards.
 
-use super::encode::id_of;
 use super::Names;
 use crate::classes::state;
 use crate::cpython::{owned, text, Obj, Owned};
+use crate::encode::memo::ONCE;
 use crate::encode::{Encoder, TextKey};
 use crate::error::{encode, Asked, Result};
 use crate::memory::{FxHashMap, HashMap, Vec};
@@ -338,5 +338,13 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
             self.symbol(slot)?;
         }
         Ok(())
+    }
+}
+
+/// An id that the memo can hold.
+pub(super) fn id_of(id: u64) -> Result<u32> {
+    match u32::try_from(id) {
+        Ok(id) if id < ONCE => Ok(id),
+        _ => Err(encode("more than 4,294,967,293 shared objects in one message")),
     }
 }

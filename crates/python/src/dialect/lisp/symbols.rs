@@ -84,12 +84,18 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
                     return Ok(text);
                 }
                 Token::Reference(number) if object_id == NO_ID => {
+                    // Most symbols are of the same package as the one before.
+                    if let Some((_, known)) = self.dialect.last_package.as_ref().filter(|last| last.0 == number) {
+                        return Ok(known.clone());
+                    }
                     let object = self.object_of(number)?;
                     // SAFETY: `object` is an owned reference.
                     if unsafe { ffi::PyUnicode_CheckExact(object.get()) } == 0 {
                         return Err(decode(NO_PACKAGE, at));
                     }
-                    return Ok(self.known_package(object));
+                    let known = self.known_package(object);
+                    self.dialect.last_package = Some((number, known.clone()));
+                    return Ok(known);
                 }
                 _ => return Err(decode(NO_PACKAGE, at)),
             }
