@@ -460,7 +460,7 @@ def test_one_package_is_one_object() -> None:
 
     inline, marked = bytes([0x1D, 5]) + b"P", bytes([0x22, 0x1D, 5]) + b"P"
     made = lisp.loads(bytes([0x20, 7]) + symbol(inline) + symbol(marked) + symbol(b"\x23") + b"\x05")
-    assert made[0] is made[1] is made[2] and made[0] == Symbol("A", "P")
+    assert made[0].package is made[1].package is made[2].package and made == [Symbol("A", "P")] * 3
 
 
 def test_properties_are_read_as_the_program_s_own_code() -> None:

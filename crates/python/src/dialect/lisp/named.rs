@@ -5,7 +5,7 @@ use super::Names;
 use crate::classes::state;
 use crate::cpython::{owned, text, Obj, Owned};
 use crate::encode::memo::ONCE;
-use crate::encode::{Encoder, TextKey};
+use crate::encode::{Encoder, Sharing, TextKey};
 use crate::error::{encode, Asked, Result};
 use crate::memory::{FxHashMap, HashMap, Vec};
 use holdall_format::model::{LispForm, LispWriter, Text};
@@ -69,11 +69,17 @@ pub struct Found {
     /// By their names and the indices of their packages.
     by_name: HashMap<(TextKey, usize), usize, rustc_hash::FxBuildHasher>,
     pub(super) by_address: FxHashMap<usize, usize>,
+    /// The addresses and indices of all symbols that the first walk met, one after the other: the second meets the same.
+    met: Vec<(usize, usize)>,
+    /// How many of these the second walk has met.
+    met_again: usize,
     pub(super) packages: Vec<Package>,
     packages_by_name: HashMap<TextKey, usize, rustc_hash::FxBuildHasher>,
     /// The last package that was looked up, by the address of its name.
     last_package: Option<(usize, usize)>,
     pub(super) infos: Vec<Info>,
+    /// By their types and slots.
+    infos_by_form: HashMap<(usize, Vec<usize>), usize>,
     /// By the addresses of classes, and of records' types.
     pub(super) infos_by_address: FxHashMap<usize, usize>,
     pub(super) classes: FxHashMap<usize, ClassForm>,
@@ -108,10 +114,13 @@ impl Found {
             symbols: Vec::new(),
             by_name: HashMap::default(),
             by_address: FxHashMap::default(),
+            met: Vec::new(),
+            met_again: 0,
             packages: Vec::new(),
             packages_by_name: HashMap::default(),
             last_package: None,
             infos: Vec::new(),
+            infos_by_form: HashMap::default(),
             infos_by_address: FxHashMap::default(),
             classes: FxHashMap::default(),
             last: None,
@@ -226,7 +235,19 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
         if unsafe { ffi::Py_TYPE(object.as_ptr()) } != found.names.symbol.get().cast() {
             return Err(encode("a Type whose name or slots are no Symbols"));
         }
-        if let Some(&known) = found.by_address.get(&(object.as_ptr() as usize)) {
+        let address = object.as_ptr() as usize;
+        let is_first_walk = matches!(self.sharing, Sharing::Finding(_));
+        match found.met.get(found.met_again) {
+            Some(&(next, index)) if next == address && !is_first_walk => {
+                found.met_again += 1;
+                return Ok(index);
+            }
+            _ => {}
+        }
+        if let Some(&known) = found.by_address.get(&address) {
+            if is_first_walk {
+                found.met.push((address, known));
+            }
             return Ok(known);
         }
         let (name, package) = names_of(found.names, object)?;
@@ -244,7 +265,10 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
                 index
             }
         };
-        found.by_address.insert(object.as_ptr() as usize, index);
+        found.by_address.insert(address, index);
+        if is_first_walk {
+            found.met.push((address, index));
+        }
         found.kept.push(owned(object));
         Ok(index)
     }
@@ -303,14 +327,11 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
             slots.push(self.symbol_of(&slot?)?);
         }
         let found = &mut self.dialect.found;
-        let same = |info: &Info| info.of_type == name && info.slots == slots;
-        let index = match found.infos.iter().position(same) {
-            Some(known) => known,
-            None => {
-                found.infos.push(Info { of_type: name, slots, shared: Shared::default(), number: None });
-                found.infos.len() - 1
-            }
-        };
+        let next = found.infos.len();
+        let index = *found.infos_by_form.entry((name, slots.clone())).or_insert(next);
+        if index == next {
+            found.infos.push(Info { of_type: name, slots, shared: Shared::default(), number: None });
+        }
         found.infos_by_address.insert(address, index);
         found.kept.push(owned(of_type));
         Ok(index)

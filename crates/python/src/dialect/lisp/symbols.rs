@@ -24,11 +24,15 @@ pub(super) fn bytes_of(name: Bytes<'_>) -> &[u8] {
 }
 
 impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
-    /// The rest of a symbol whose name was read: the same object for the same name and package.
+    /// The rest of a symbol whose name was read. Where nothing is referred to, the same object for the same name and package.
     pub(super) fn symbol(&mut self, name: Bytes<'i>) -> Result<Owned> {
         let outer = self.take_id();
         let package = self.package()?;
         self.object_id = outer;
+        // Where references are tracked, a symbol that occurs again is referred to.
+        if self.numbered.len() > 1 {
+            return self.new_symbol(name, package);
+        }
         let key = (bytes_of(name), package.get() as usize);
         if let Some(known) = self.dialect.symbols.get(&key) {
             return Ok(known.clone());
