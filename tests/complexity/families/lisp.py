@@ -33,9 +33,31 @@ def a_chain_of_conses(n: int) -> bytes:
     return b"\x04\xd1" * (n // 2) + b"\x05"
 
 
+@family("lisp", each={"conses": b"\x22\x04", "lists": b"\x22\x20\x06\xd1"})
+def settled_late(n: int, head: bytes) -> bytes:
+    """All are open at the innermost reference, which settles how they end; every other is a list."""
+    depth = n // (len(head) + 1)
+    return head * depth + b"\x23" + (b"\x23\x05" * depth)[:depth]
+
+
+@family("lisp")
+def vectors_that_hold_themselves(n: int) -> bytes:
+    """Each is an array instead, once the message is built again."""
+    count = min(n // 6, 16_000)
+    ids = [
+        bytes([34 + k]) if k < 30 else bytes([64 + (k - 30 & 63), k - 30 >> 6]) for k in range(1, count + 1)
+    ]
+    return (
+        b"\x20\x01"
+        + (count - 252).to_bytes(2, "little")
+        + b"".join(b"\x22\x16\x05" + one for one in ids)
+        + b"\x05"
+    )
+
+
 @family("lisp")
 def dotted_lists_within_themselves(n: int) -> bytes:
-    """Each is referred to before its end is known, so that all is built anew."""
+    """Each is referred to before its end is known."""
     one = b"\x22\x20\x05%b\xd2"
     parts, left, number = [], n - 10, 0
     while left > 0:

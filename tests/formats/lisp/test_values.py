@@ -436,6 +436,10 @@ def test_a_vector_that_holds_itself() -> None:
     assert made.values[0][0] is made
     again = lisp.loads(lisp.dumps(made))
     assert type(again) is Array and again.values is not None and again.values[0][0] is again
+    several = lisp.loads(
+        b"\x20\x0e" + b"".join(bytes([0x22, 0x16, 5, 0x23 + n]) for n in range(10)) + b"\x05"
+    )
+    assert all(type(one) is Array and one.values is not None and one.values[0] is one for one in several)
 
 
 def test_slots_that_no_field_takes_are_passed_over() -> None:

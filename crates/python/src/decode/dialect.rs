@@ -110,10 +110,11 @@ pub trait Dialect<'i>: Sized {
         Ok(dict)
     }
 
-    /// Called when something refers to the object of this id, whose content has not all come yet.
+    /// Called when something refers to the object of this id, whose content has not all come yet. Returns what stands in its
+    /// place, if it can't be referred to.
     #[inline(always)]
-    fn refers_to_open(_: &mut Decoder<'i, Self>, _number: u64) -> Result<()> {
-        Ok(())
+    fn refers_to_open(_: &mut Decoder<'i, Self>, _number: u64) -> Result<Option<Owned>> {
+        Ok(None)
     }
 
     /// How many values belong to a value of Common Lisp that is skipped.

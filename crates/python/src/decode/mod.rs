@@ -443,7 +443,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     fn unfinished(&mut self, number: u64) -> Result<Owned> {
         let here = self.here();
         if self.numbered.get(number as usize).is_some_and(|entry| matches!(entry.state, State::Open | State::Seen)) {
-            D::refers_to_open(self, number)?;
+            if let Some(instead) = D::refers_to_open(self, number)? {
+                return Ok(instead);
+            }
         }
         let Some(entry) = self.numbered.get_mut(number as usize) else {
             return Err(holdall_format::Error::new(holdall_format::ErrorKind::BadReference { number }, here).into());

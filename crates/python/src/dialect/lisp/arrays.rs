@@ -115,15 +115,21 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         Ok(self.push(frame))
     }
 
-    /// Before a reference to a simple-vector that is not complete: has the message built once more, with an array in its place,
-    /// if the vector directly holds itself.
-    pub(super) fn settle_vector(&mut self, number: u64) {
-        let Some(Numbered { object: Some(object), hash_cost, .. }) = self.numbered.get(number as usize) else { return };
-        // SAFETY: an owned reference; only its class is looked at.
-        let is_tuple = unsafe { ffi::PyTuple_CheckExact(object.get()) } != 0;
-        let within = self.stack.last().is_some_and(|top| top.is_value() && hash_cost.values >= top.chain);
-        if is_tuple && within {
+    /// Before a reference to a simple-vector that is not complete: if the vector directly holds itself, has the message built once
+    /// more, with an array in its place. Until then something else stands there.
+    pub(super) fn settle_vector(&mut self, number: u64) -> Option<Owned> {
+        let Some(Numbered { object: Some(object), hash_cost, .. }) = self.numbered.get(number as usize) else {
+            return None;
+        };
+        // SAFETY: an owned reference; only its class is looked at. The singleton lives as long as the interpreter.
+        unsafe {
+            let within = self.stack.last().is_some_and(|top| top.is_value() && hash_cost.values >= top.chain);
+            if ffi::PyTuple_CheckExact(object.get()) == 0 || !within {
+                return None;
+            }
             self.dialect.lisp.make_ring(number as u32);
+            self.dialect.anew.get_or_insert(self.r.offset());
+            Some(Owned::borrowed(ffi::Py_None()))
         }
     }
 

@@ -75,9 +75,11 @@ impl<'i, R: LispReader<'i>> Dialect<'i> for FromLisp<'i, R> {
     }
 
     #[cold]
-    fn refers_to_open(decoder: &mut Decoder<'i, Self>, number: u64) -> Result<()> {
-        decoder.settle_vector(number);
-        decoder.settle_conses(number)
+    fn refers_to_open(decoder: &mut Decoder<'i, Self>, number: u64) -> Result<Option<Owned>> {
+        if let Some(placeholder) = decoder.settle_vector(number) {
+            return Ok(Some(placeholder));
+        }
+        decoder.settle_conses(number).map(|()| None)
     }
 
     #[inline(always)]
