@@ -331,7 +331,7 @@ def test_the_file_may_be_replaced(doc: Doc, tmp_path: pathlib.Path) -> None:
 
 
 def test_no_such_format() -> None:
-    with pytest.raises(ValueError, match='format: expected "bson", "julia", "msgpack" or "hold"'):
+    with pytest.raises(ValueError, match='format: expected "bson", "julia", "lisp", "msgpack" or "hold"'):
         Document(b"", format="json")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match='mmap: expected True or "copy"'):
         holdall.open("nowhere", mmap=False)  # type: ignore[arg-type]

@@ -1,6 +1,9 @@
 //! Text between the widths hosts keep it in and UTF-8.
 
+mod utf8;
+
 use crate::sink::Sink;
+pub use utf8::{decode, measure, Measure, Unit, Width};
 
 /// Whether every byte is below 0x80; for the short texts that most are, without a call.
 #[inline(always)]
@@ -68,73 +71,119 @@ pub fn has_surrogate<U: Copy + Into<u32>>(units: &[U]) -> bool {
     units.iter().fold(false, |found, &unit| found | (unit.into() & 0xffff_f800 == 0xd800))
 }
 
-/// UTF-8 of one character: a little-endian word of which so many bytes count.
+/// UTF-8 of one character, as a little-endian word. All forms are put together, and one is chosen: as vector code, for several
+/// characters at once. A branch, which a processor guesses wrongly where widths are mixed, would cost more.
 #[inline(always)]
-fn encoded(point: u32) -> ([u8; 4], usize) {
-    let (word, len) = if point < 0x80 {
-        (point, 1)
-    } else if point < 0x800 {
-        (0x80c0 | point >> 6 | (point & 63) << 8, 2)
-    } else if point < 0x1_0000 {
-        (three_bytes(point), 3)
+fn encoded(point: u32) -> u32 {
+    let part = |at: u32| point >> at & 63;
+    let (two, three) = (two_bytes(point), three_bytes(point));
+    let four = 0x8080_80f0 | point >> 18 | part(12) << 8 | part(6) << 16 | part(0) << 24;
+    let word = if point >= 0x80 { two } else { point };
+    let word = if point >= 0x800 { three } else { word };
+    if point >= 0x1_0000 {
+        four
     } else {
-        (0x8080_80f0 | point >> 18 | (point >> 12 & 63) << 8 | (point >> 6 & 63) << 16 | (point & 63) << 24, 4)
-    };
-    (word.to_le_bytes(), len)
+        word
+    }
 }
 
-/// Whether a character takes three bytes.
 #[inline(always)]
-fn is_long(point: u32) -> bool {
-    (0x800..0x1_0000).contains(&point)
+fn two_bytes(point: u32) -> u32 {
+    0x80c0 | point >> 6 | (point & 63) << 8
 }
 
-/// A little-endian word of three bytes of UTF-8.
 #[inline(always)]
 fn three_bytes(point: u32) -> u32 {
     0x80_80e0 | point >> 12 | (point >> 6 & 63) << 8 | (point & 63) << 16
+}
+
+/// How many bytes [`encoded`] gives.
+#[inline(always)]
+fn encoded_len(point: u32) -> u8 {
+    1 + u8::from(point >= 0x80) + u8::from(point >= 0x800) + u8::from(point >= 0x1_0000)
 }
 
 /// Appends `units` as UTF-8, lone surrogates as three bytes.
 pub fn push_utf8<U: Copy + Into<u32>>(units: &[U], out: &mut impl Sink) {
     // Blocks on the stack, then one copy each: a check of the output's room per character took twice the time.
     const BLOCK: usize = 64;
+    const FEW: usize = 32;
+    let mut block = [0; 4 * BLOCK + 4];
+    if units.len() <= FEW {
+        let used = put_few(units, &mut block);
+        return out.put(&block[..used]);
+    }
     for units in units.chunks(BLOCK) {
-        let mut block = [0u8; 4 * BLOCK];
-        let mut used = 0;
-        let (quads, tail) = units.as_chunks::<4>();
-        for quad in quads {
-            let Some(to) = block[used..].first_chunk_mut::<16>() else { break };
-            let points = quad.map(Into::<u32>::into);
-            let [a, b, c, d] = points;
-            // Four of one width at places known beforehand do not wait for each other: a third faster on Japanese.
-            if is_long(a) & is_long(b) & is_long(c) & is_long(d) {
-                let [a, b, c, d] = points.map(|point| u128::from(three_bytes(point)));
-                *to = (a | b << 24 | c << 48 | d << 72).to_le_bytes();
-                used += 12;
-            } else if a | b | c | d < 0x80 {
-                for (to, point) in to.iter_mut().zip(points) {
-                    [*to, ..] = point.to_le_bytes();
-                }
-                used += 4;
-            } else {
-                let mut at = 0;
-                for point in points {
-                    let (bytes, len) = encoded(point);
-                    to[at..at + 4].copy_from_slice(&bytes);
-                    at += len;
-                }
-                used += at;
-            }
-        }
-        for &unit in tail {
-            let Some(to) = block[used..].first_chunk_mut() else { break };
-            let (bytes, len) = encoded(unit.into());
-            *to = bytes;
-            used += len;
-        }
+        let used = put_many::<U, BLOCK>(units, &mut block);
         out.put(&block[..used]);
     }
+}
+
+/// Writes the UTF-8 of a short text, for which it does not pay to prepare anything: how many bytes that is.
+#[inline(always)]
+fn put_few<U: Copy + Into<u32>>(units: &[U], block: &mut [u8]) -> usize {
+    let mut used = 0;
+    for &unit in units {
+        let point = unit.into();
+        let Some(to) = block[used..].first_chunk_mut::<4>() else { break };
+        used += match point {
+            ..0x80 => {
+                [to[0], ..] = point.to_le_bytes();
+                1
+            }
+            0x80..0x800 => {
+                [to[0], to[1], ..] = two_bytes(point).to_le_bytes();
+                2
+            }
+            0x800..0x1_0000 => {
+                *to = three_bytes(point).to_le_bytes();
+                3
+            }
+            _ => {
+                *to = encoded(point).to_le_bytes();
+                4
+            }
+        };
+    }
+    used
+}
+
+/// Writes the UTF-8 of up to `N` units into a block with four bytes for each and four more: how many bytes that is.
+#[inline(always)]
+fn put_many<U: Copy + Into<u32>, const N: usize>(units: &[U], block: &mut [u8]) -> usize {
+    let points = units.iter().map(|&unit| unit.into());
+    let (least, most) = points.fold((u32::MAX, 0), |(least, most), point: u32| (least.min(point), most.max(point)));
+    // Characters of one width stand at places known beforehand, and do not wait for each other.
+    match (least, most) {
+        (0x80.., ..0x800) => {
+            for (to, &unit) in block.as_chunks_mut::<2>().0.iter_mut().zip(units) {
+                let [a, b, ..] = two_bytes(unit.into()).to_le_bytes();
+                *to = [a, b];
+            }
+            return 2 * units.len();
+        }
+        (0x800.., ..0x1_0000) => {
+            for (to, &unit) in block.as_chunks_mut::<3>().0.iter_mut().zip(units) {
+                let [a, b, c, _] = three_bytes(unit.into()).to_le_bytes();
+                *to = [a, b, c];
+            }
+            return 3 * units.len();
+        }
+        _ => {}
+    }
+    let (mut words, mut lens) = ([0; N], [0; N]);
+    for ((word, len), &unit) in words.iter_mut().zip(&mut lens).zip(units) {
+        let point = unit.into();
+        (*word, *len) = (encoded(point), encoded_len(point));
+    }
+    let mut used = 0;
+    for (word, &len) in words[..units.len().min(N)].iter().zip(&lens) {
+        if let Some(to) = block[used..].first_chunk_mut() {
+            *to = word.to_le_bytes();
+        }
+        used += usize::from(len);
+    }
+    used
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use super::{Obj, Owned, Type};
 use holdall_format::model::{Bytes, Text};
+use holdall_format::text::{self as utf8, Measure, Width};
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
@@ -18,6 +19,9 @@ struct Layout {
 
 /// The bits of `state` for "compact" and "ASCII", the same from 3.10 to 3.13.
 const COMPACT_ASCII: u32 = 0x60;
+
+/// Shorter texts are left to CPython: it takes as long.
+const LEAST_MEASURED: usize = 64;
 
 /// Bytes before the characters of a compact ASCII string, and its `state`: read from a string that CPython made.
 static HEAD: AtomicUsize = AtomicUsize::new(0);
@@ -299,19 +303,78 @@ pub unsafe fn from_bytes(text: Bytes<'_>) -> Result<Owned, Failure> {
                 }
                 Ok(made)
             }
-            Bytes::Utf8(bytes) | Bytes::StrictUtf8(bytes) => Owned::new(ffi::PyUnicode_DecodeUTF8(
-                bytes.as_ptr().cast(),
-                bytes.len() as isize,
-                if matches!(text, Bytes::Utf8(_)) { c"surrogatepass".as_ptr() } else { std::ptr::null() },
-            ))
-            .ok_or_else(|| {
-                if ffi::PyErr_ExceptionMatches(ffi::PyExc_UnicodeError) != 0 {
-                    ffi::PyErr_Clear();
-                    return Failure::BadUtf8;
+            Bytes::Utf8(bytes) | Bytes::StrictUtf8(bytes) => {
+                let measure = if bytes.len() < LEAST_MEASURED { None } else { utf8::measure(bytes) };
+                match measure {
+                    Some(measure) => from_utf8(bytes, measure).ok_or(Failure::Raised),
+                    None => by_cpython(text, bytes),
                 }
-                Failure::Raised
-            }),
+            }
         }
+    }
+}
+
+/// A string of UTF-8.
+///
+/// # Safety
+/// The GIL is held.
+unsafe fn from_utf8(bytes: &[u8], Measure { count, width }: Measure) -> Option<Owned> {
+    let widest = match width {
+        // SAFETY: no byte is above 0x7F.
+        Width::Ascii => return unsafe { from_ascii(bytes) },
+        Width::Latin1 => 0xff,
+        Width::Ucs2 => 0xffff,
+        Width::Ucs4 => 0x10_ffff,
+    };
+    // SAFETY: the string is new, nobody else has seen it, and it has room for `count` units of its width.
+    unsafe {
+        if let (1, Width::Latin1) = (count, width) {
+            let mut only = [0];
+            utf8::decode(bytes, &mut only);
+            return one(only[0]);
+        }
+        let made = Owned::new(ffi::PyUnicode_New(count as isize, widest))?;
+        let data = ffi::PyUnicode_DATA(made.get());
+        match width {
+            Width::Ucs4 => utf8::decode(bytes, zeroed(data.cast::<u32>(), count)),
+            Width::Ucs2 => utf8::decode(bytes, zeroed(data.cast::<u16>(), count)),
+            _ => utf8::decode(bytes, zeroed(data.cast::<u8>(), count)),
+        }
+        Some(made)
+    }
+}
+
+/// Fresh memory, written once so that it may be lent.
+///
+/// # Safety
+/// There is room for `len` units, which nobody else uses while the slice lives; zero is one of their values.
+unsafe fn zeroed<'a, U>(start: *mut U, len: usize) -> &'a mut [U] {
+    // SAFETY: by the contract.
+    unsafe {
+        start.write_bytes(0, len);
+        std::slice::from_raw_parts_mut(start, len)
+    }
+}
+
+/// What CPython makes of short texts, and of bytes that are not UTF-8 or have surrogates.
+///
+/// # Safety
+/// The GIL is held.
+unsafe fn by_cpython(text: Bytes<'_>, bytes: &[u8]) -> Result<Owned, Failure> {
+    // SAFETY: pointer and length are those of a slice, and the result is a new reference or null.
+    unsafe {
+        Owned::new(ffi::PyUnicode_DecodeUTF8(
+            bytes.as_ptr().cast(),
+            bytes.len() as isize,
+            if matches!(text, Bytes::Utf8(_)) { c"surrogatepass".as_ptr() } else { std::ptr::null() },
+        ))
+        .ok_or_else(|| {
+            if ffi::PyErr_ExceptionMatches(ffi::PyExc_UnicodeError) != 0 {
+                ffi::PyErr_Clear();
+                return Failure::BadUtf8;
+            }
+            Failure::Raised
+        })
     }
 }
 
