@@ -23,7 +23,7 @@ FORMAT = ROOT / "crates" / "format" / "src"
 # From the bottom up; what stands in one word is one floor.
 FLOORS = {
     HOST: "memory cpython state error classes shapes types budget schema encode decode dialect deepcopy message io lazy api",
-    FORMAT: "memory error text,table,sink,cursor,aside model hold,msgpack,bson,julia,lisp detect inspect",
+    FORMAT: "memory error text,table,sink,cursor,aside utf8 model hold,msgpack,bson,julia,lisp detect inspect",
 }
 MOST_LINES = 600
 LONGEST_FUNCTION = 80

@@ -21,6 +21,7 @@ pub mod msgpack;
 pub mod sink;
 pub mod table;
 pub mod text;
+pub mod utf8;
 
 pub use error::{Error, ErrorKind, Result};
 pub use model::{Reader, Token, Writer};

@@ -1,9 +1,6 @@
 //! Text between the widths hosts keep it in and UTF-8.
 
-mod utf8;
-
 use crate::sink::Sink;
-pub use utf8::{decode, measure, Measure, Unit, Width};
 
 /// Whether every byte is below 0x80; for the short texts that most are, without a call.
 #[inline(always)]

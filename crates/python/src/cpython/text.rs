@@ -3,7 +3,7 @@
 
 use super::{Obj, Owned, Type};
 use holdall_format::model::{Bytes, Text};
-use holdall_format::text::{self as utf8, Measure, Width};
+use holdall_format::utf8::{self, Measure, Width};
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};

@@ -4,7 +4,7 @@
 //! text is checked first, a vector at a time; then a mask says where the characters of 64 bytes begin, and each is put together
 //! without a question.
 
-use super::is_ascii;
+use crate::text::is_ascii;
 
 /// How many bytes one mask stands for.
 const BLOCK: usize = 64;
