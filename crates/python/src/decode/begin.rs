@@ -1,7 +1,8 @@
 //! Starting containers: each is created empty, with a frame for its content.
 
 use super::frame::{Frame, Kind, Make, DEFAULT_DICT, HASHED};
-use super::Decoder;
+use super::{Decoder, NO_ID};
+use crate::budget::hash_cost::HashCost;
 use crate::cpython::fill;
 use crate::cpython::Owned;
 use crate::decode::dialect::Dialect;
@@ -215,7 +216,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             KnownType::NumpyArray => self.array(),
             KnownType::NumpyScalar => self.numpy_scalar(),
             KnownType::NumpyDtype => self.numpy_dtype(),
-            _ => self.gather(Make::Known(known), known.values()),
+            _ => self.of_parts(known),
         }
     }
 
@@ -225,12 +226,20 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.claim(len, 640 + 8 * len)?;
         let object_id = self.take_id();
         self.opened(object_id, deque.get());
-        if len == 0 {
-            self.whole(object_id, deque.get());
-            return Ok(Some(deque));
+        let accepts = self.rules.node(item).accepts;
+        for at in 0..len {
+            let Some(value) = self.next_leaf(accepts)? else {
+                let frame = self.frame(Kind::Append, Some(deque), len, object_id);
+                return Ok(self.push(Frame { at, item, ..frame }));
+            };
+            // SAFETY: both are owned references.
+            unsafe { types::collections::append(self.py, deque.get(), value.get())? };
         }
-        let frame = self.frame(Kind::Append, Some(deque), len, object_id);
-        Ok(self.push(Frame { item, ..frame }))
+        self.whole(object_id, deque.get());
+        self.object_id = object_id;
+        self.add_hash_cost(HashCost::default().freed(HashCost::OF_DEQUE));
+        self.object_id = NO_ID;
+        Ok(Some(deque))
     }
 
     /// Starts the items of a mapping that was created empty.

@@ -452,7 +452,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Kind::Fields => put_field(frame, at, value, here)?,
                 Kind::Append => {
                     let object = frame.object.clone().ok_or_else(missing)?;
-                    crate::types::collections::append(object.get(), value.get())?;
+                    crate::types::collections::append(self.py, object.get(), value.get())?;
                 }
                 Kind::Array => return self.array_item(at, &value),
                 Kind::Factory => set_factory(frame, &value, here)?,

@@ -4,6 +4,7 @@ use crate::cpython::owned;
 use crate::cpython::{new, Obj, Owned, View};
 use crate::error::{decode, raised, Asked, Result};
 use crate::memory::vec;
+use crate::types::library::Library;
 use crate::types::out_of_band::BufferSink;
 use crate::types::walker::{TypeWalker, WorkItem};
 use holdall_format::model::{KnownType, OutOfBand, TypeWriter};
@@ -232,24 +233,22 @@ fn stored_size(code: &str) -> Option<usize> {
 
 pub fn build_array<'py>(py: Python<'py>, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
     let [code, items] = parts else { return Err(PyValueError::new_err("another count of values")) };
-    let code: String = code.extract()?;
-    let class = py.import("array")?.getattr("array")?;
+    let code = code.cast::<PyString>()?.to_str()?;
+    let class = Library::Array.get(py)?;
     if code == "u" || code == "w" {
         return class.call1((code, items.cast::<PyString>()?));
     }
     if let Ok(view) = items.cast::<pyo3::types::PyMemoryView>() {
         // A view of a mapped file.
-        return match stored_size(&code) {
-            Some(_) => view.call_method1("cast", (&code,)),
+        return match stored_size(code) {
+            Some(_) => view.call_method1("cast", (code,)),
             None => Err(PyValueError::new_err("items of another size on this platform")),
         };
     }
     let items = items.cast::<PyBytes>()?;
-    let array = class.call1((&code,))?;
-    let here: usize = array.getattr("itemsize")?.extract()?;
-    if stored_size(&code) != Some(here) {
+    let size = stored_size(code);
+    if size.is_none() || matches!(code, "l" | "L") && size != Some(size_of::<std::ffi::c_long>()) {
         return Err(PyValueError::new_err("items of another size on this platform"));
     }
-    array.call_method1("frombytes", (items,))?;
-    little(&array)
+    little(&class.call1((code, items))?)
 }
