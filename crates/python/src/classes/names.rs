@@ -85,13 +85,18 @@ pub fn is_named(class: &Bound<'_, PyType>, name: &str) -> PyResult<bool> {
 /// `metaclass` is alive.
 unsafe fn has_usual_names(py: Python<'_>, metaclass: Type) -> bool {
     let usual = addr_of_mut!(ffi::PyType_Type);
-    let names = [pyo3::intern!(py, "__module__"), pyo3::intern!(py, "__qualname__")];
+    let [getter, module, qualname] =
+        [pyo3::intern!(py, "__getattribute__"), pyo3::intern!(py, "__module__"), pyo3::intern!(py, "__qualname__")];
     // SAFETY: `metaclass` is alive by contract; what is found is only compared.
     unsafe {
         let looked_up = |of: Type, name: &Bound<'_, PyString>| _PyType_Lookup(of, name.as_ptr());
-        let getter = |of: Type| (*of).tp_getattro.map(|own| own as usize);
-        metaclass == usual
-            || (getter(metaclass) == getter(usual)
-                && names.iter().all(|name| looked_up(metaclass, name) == looked_up(usual, name)))
+        let same = |name| looked_up(metaclass, name) == looked_up(usual, name);
+        // A metaclass that is written in Python has a `__module__` of its own, which the class's goes before: only a data
+        // descriptor would be asked first. A `__getattr__`, as that of enumerations, is asked for what is not there.
+        let is_text = || {
+            let found = looked_up(metaclass, module);
+            !found.is_null() && text::is(found)
+        };
+        metaclass == usual || (same(getter) && same(qualname) && (same(module) || is_text()))
     }
 }

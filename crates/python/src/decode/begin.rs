@@ -1,17 +1,21 @@
 //! Starting containers: each is created empty, with a frame for its content.
 
-use super::frame::{Frame, Kind, Make, DEFAULT_DICT, HASHED};
-use super::{Decoder, NO_ID};
+use super::frame::{Frame, Kind, Make, DEFAULT_DICT, FIXED, HASHED};
+use super::Decoder;
 use crate::budget::hash_cost::HashCost;
 use crate::cpython::fill;
 use crate::cpython::Owned;
 use crate::decode::dialect::Dialect;
+use crate::decode::run::set_factory;
 use crate::error::{decode, raised, Result};
 use crate::schema::{NodeId, ANY};
 use crate::types;
 use holdall_format::model::KnownType;
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
+
+/// Lists up to this length are looked at for leaves before they get a frame, in formats that pack leaves of one type.
+const FEW: usize = 16;
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline(always)]
@@ -24,15 +28,15 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let object_id = self.take_id();
         self.opened(object_id, list.get());
-        if D::Reader::TYPES {
+        if D::Reader::TYPES && len > FEW {
             let frame = self.frame(Kind::List, Some(list), len, object_id);
             return Ok(self.push(Frame { item, ..frame }));
         }
         self.fill_list(list, 0, len, object_id, item)
     }
 
-    /// Continues a list of a schemaless format at index `at`. A list of leaves, which other formats store as a packed
-    /// run, needs no frame.
+    /// Continues a list at index `at`. A list of leaves needs no frame; other than schemaless formats store most of them as
+    /// packed runs, so only short ones are tried.
     #[inline(always)]
     fn fill_list(
         &mut self,
@@ -104,8 +108,26 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let object_id = self.take_id();
         self.opened(object_id, tuple.get());
-        let frame = self.frame(Kind::Tuple, Some(tuple), len, object_id);
-        Ok(self.push(Frame { item, flags, ..frame }))
+        let accepts = if flags & FIXED == 0 { self.rules.node(item).accepts } else { 0 };
+        for at in 0..len {
+            let Some(value) = self.next_leaf(accepts)? else {
+                let frame = self.frame(Kind::Tuple, Some(tuple), len, object_id);
+                return Ok(self.push(Frame { at, item, flags, ..frame }));
+            };
+            // SAFETY: the tuple is new, and `at` is below its length.
+            unsafe { fill::tuple_item(tuple.get(), at, value) };
+        }
+        self.whole(object_id, tuple.get());
+        self.costs(object_id, HashCost::default().around(1, len));
+        Ok(Some(tuple))
+    }
+
+    /// Adds what hashing a whole object costs, which needed no frame.
+    #[inline(always)]
+    pub(crate) fn costs(&mut self, object_id: u32, hash_cost: HashCost) {
+        let before = std::mem::replace(&mut self.object_id, object_id);
+        self.add_hash_cost(hash_cost);
+        self.object_id = before;
     }
 
     /// Whether the next value of a schemaless format will be hashed: it is a key, a set's member, or within one.
@@ -210,6 +232,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 self.claim(1, 256)?;
                 let object_id = self.take_id();
                 self.opened(object_id, dict.get());
+                let (at, before) = (self.here(), self.r.place());
+                if let Some(factory) = self.quick_factory()? {
+                    set_factory(&dict, &factory, at)?;
+                    return self.default_dict(dict, object_id, true);
+                }
+                self.r.rewind(before);
                 let frame = self.frame(Kind::Factory, Some(dict), 1, object_id);
                 Ok(self.push(frame))
             }
@@ -217,6 +245,23 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             KnownType::NumpyScalar => self.numpy_scalar(),
             KnownType::NumpyDtype => self.numpy_dtype(),
             _ => self.of_parts(known),
+        }
+    }
+
+    /// The factory of a default dict, if it is none or a builtin class; otherwise the caller reads it again.
+    fn quick_factory(&mut self) -> Result<Option<Owned>> {
+        match self.r.token()? {
+            // SAFETY: the singleton lives as long as the interpreter.
+            Token::None => Ok(Some(unsafe { Owned::borrowed(ffi::Py_None()) })),
+            Token::KnownType(known @ KnownType::PythonBuiltinType) => {
+                let at = self.here();
+                let found = self.of_leaves(known, at)?;
+                if found.is_some() {
+                    self.claim(0, 256 + 64)?;
+                }
+                Ok(found.map(|(class, _)| class))
+            }
+            _ => Ok(None),
         }
     }
 
@@ -236,9 +281,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             unsafe { types::collections::append(self.py, deque.get(), value.get())? };
         }
         self.whole(object_id, deque.get());
-        self.object_id = object_id;
-        self.add_hash_cost(HashCost::default().freed(HashCost::OF_DEQUE));
-        self.object_id = NO_ID;
+        self.costs(object_id, HashCost::default().freed(HashCost::OF_DEQUE));
         Ok(Some(deque))
     }
 

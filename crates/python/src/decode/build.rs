@@ -350,7 +350,13 @@ fn custom(shape: &Shape, state: Option<&Owned>, at: usize) -> Result<Owned> {
 ///
 /// # Safety
 /// The GIL is held; `class` is alive, and derived from `base`.
-unsafe fn of_content(py: Python<'_>, base: Base, class: Type, content: Option<Owned>, at: usize) -> Result<Owned> {
+pub(crate) unsafe fn of_content(
+    py: Python<'_>,
+    base: Base,
+    class: Type,
+    content: Option<Owned>,
+    at: usize,
+) -> Result<Owned> {
     // SAFETY: the GIL is held, and `class` is alive and derived from `base`, by contract.
     unsafe {
         if base != Base::Exception {

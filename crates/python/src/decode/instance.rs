@@ -215,12 +215,18 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 let object = unsafe { types::exception::empty(self.py, class, None, here)? };
                 let object_id = self.take_id();
                 self.opened(object_id, object.get());
+                let (before, ids) = (self.r.place(), self.object_ids());
+                if let Some(arguments) = self.bare_arguments()? {
+                    types::exception::initialise(self.py, &object, arguments.get(), here)?;
+                    return self.go_on_with_exception(object, &arguments, shape, object_id);
+                }
+                self.back_to(before, ids);
                 let frame = self.frame(Kind::Fields, Some(object.clone()), fields, object_id);
                 self.push(Frame { shape: Some(shape.clone()), ..frame });
                 let frame = Frame::gather(Make::Exception, Some(object), 1, NO_ID, here);
                 return Ok(self.push(Frame { hand_over: false, ..frame }));
             }
-            _ => return self.gather(Make::Based(shape.clone()), 1),
+            _ => return self.based_on_value(shape, class, base),
         }
         self.claim(fields + 1, shape.bytes + 256)?;
         // SAFETY: whatever permits the class holds it; only classes derived from `base` get a shape that says so.

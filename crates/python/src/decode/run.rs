@@ -455,7 +455,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     crate::types::collections::append(self.py, object.get(), value.get())?;
                 }
                 Kind::Array => return self.array_item(at, &value),
-                Kind::Factory => set_factory(frame, &value, here)?,
+                Kind::Factory => {
+                    let object = frame.object.clone().ok_or_else(missing)?;
+                    set_factory(&object, &value, here)?;
+                }
                 Kind::Gather | Kind::Lists => {
                     let cost_so_far = frame.hash_cost.values;
                     let parts = frame.parts.get_or_insert_default();
@@ -553,9 +556,8 @@ unsafe fn put_field<M>(frame: &Frame<M>, at: usize, value: Owned, here: usize) -
     Ok(())
 }
 
-/// Sets the default factory of the frame's dict.
-fn set_factory<M>(frame: &Frame<M>, factory: &Owned, here: usize) -> Result<()> {
-    let object = frame.object.clone().ok_or_else(|| decode(CHANGED, here))?;
+/// Sets a dict's default factory.
+pub(crate) fn set_factory(object: &Owned, factory: &Owned, here: usize) -> Result<()> {
     // SAFETY: `object` is an owned reference, and the caller holds `factory`.
     unsafe {
         if factory.get() != ffi::Py_None() && ffi::PyCallable_Check(factory.get()) == 0 {

@@ -292,6 +292,23 @@ fn is_row(value: &Bound<'_, PyAny>) -> bool {
 /// Sets an exception's arguments, by the builtin's own initializer, and the fields that C code stores.
 pub fn fill(py: Python<'_>, object: &Owned, payload: &Owned, at: usize) -> Result<()> {
     let (args, fields) = arguments(py, payload, at)?;
+    fill_with(object, &args, Some(&fields), at)
+}
+
+/// Sets an exception's arguments, and no fields.
+pub fn initialise(py: Python<'_>, object: &Owned, args: Obj, at: usize) -> Result<()> {
+    // SAFETY: the caller holds `args`.
+    let args = unsafe { Bound::<PyAny>::from_borrowed_ptr(py, args) };
+    fill_with(object, args.cast::<PyTuple>().map_err(PyErr::from)?, None, at)
+}
+
+fn fill_with<'py>(
+    object: &Owned,
+    args: &Bound<'py, PyTuple>,
+    fields: Option<&Bound<'py, PyDict>>,
+    at: usize,
+) -> Result<()> {
+    let py = args.py();
     // SAFETY: the caller holds `object`, an exception, which holds its class.
     let (error, builtin): (Bound<'_, PyAny>, Bound<'_, PyAny>) = unsafe {
         let builtin = nearest(ffi::Py_TYPE(object.get()));
@@ -299,8 +316,11 @@ pub fn fill(py: Python<'_>, object: &Owned, payload: &Owned, at: usize) -> Resul
     };
     // SAFETY: `nearest` gave a class of the interpreter's own.
     let Kept { own, derived } = unsafe { kept(builtin.as_ptr().cast()) };
-    let is_initialised =
-        derived.is_empty() || !fields.get_item(INITIALISER)?.is_some_and(|said| said.is(PyBool::new(py, false)));
+    let said = match fields {
+        Some(fields) if !derived.is_empty() => fields.get_item(INITIALISER)?,
+        _ => None,
+    };
+    let is_initialised = !said.is_some_and(|said| said.is(PyBool::new(py, false)));
     // An OSError is made without arguments, and its initializer then ignores them: arguments and fields are set
     // directly.
     if error.is_instance_of::<PyOSError>() || !is_initialised {
@@ -324,7 +344,7 @@ pub fn fill(py: Python<'_>, object: &Owned, payload: &Owned, at: usize) -> Resul
             return Err(refused("an exception that does not take its arguments", at));
         }
     }
-    for (name, value) in fields {
+    for (name, value) in fields.into_iter().flatten() {
         let name = name.extract::<String>().if_taken()?;
         let name = name.ok_or_else(|| decode("an exception's field without a name", at))?;
         let name = &name[..];
