@@ -66,8 +66,12 @@ pub fn is_named(class: &Bound<'_, PyType>, name: &str) -> PyResult<bool> {
     // SAFETY: `class` holds itself, its metaclass and its dict; no Python code runs while they are read.
     unsafe {
         if ffi::PyType_HasFeature(raw, ffi::Py_TPFLAGS_HEAPTYPE) != 0 && has_usual_names(py, ffi::Py_TYPE(raw.cast())) {
-            let module = ffi::PyDict_GetItem((*raw).tp_dict, pyo3::intern!(py, "__module__").as_ptr());
             let qualname = (*raw.cast::<ffi::PyHeapTypeObject>()).ht_qualname;
+            // Of many classes nearly all are told by the end of their name.
+            if text::is(qualname) && text::ascii(qualname).is_some_and(|end| !name.as_bytes().ends_with(end)) {
+                return Ok(false);
+            }
+            let module = ffi::PyDict_GetItem((*raw).tp_dict, pyo3::intern!(py, "__module__").as_ptr());
             if !module.is_null() && text::is(module) && text::is(qualname) {
                 if let (Some(module), Some(qualname)) = (text::ascii(module), text::ascii(qualname)) {
                     let rest = name.as_bytes().strip_prefix(module).and_then(|rest| rest.strip_prefix(b"."));

@@ -121,6 +121,12 @@ fn special_parts<'py>(
     // SAFETY: the class is static.
     let builtin = unsafe { Bound::<PyAny>::from_borrowed_ptr(py, builtin.cast()) };
     for name in own {
+        // SAFETY: instances of this class and of those derived from it begin like an `OSError`.
+        let lacks_count = || unsafe { (*error.as_ptr().cast::<ffi::PyOSErrorObject>()).written == -1 };
+        // To be told so by an exception took a third of storing one.
+        if *name == "characters_written" && lacks_count() {
+            continue;
+        }
         // The builtin class's own field: a subclass may have another attribute of that name.
         let value = match field(&builtin, name, error) {
             Ok(value) => value,
@@ -129,7 +135,7 @@ fn special_parts<'py>(
             Err(error) => return Err(error.into()),
         };
         if !value.is_none() {
-            fields.set_item(*name, value)?;
+            fields.set_item(PyString::intern(py, name), value)?;
         }
     }
     let args = if is_group { group_arguments(error, &args, fields)? } else { args };
