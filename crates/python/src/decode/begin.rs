@@ -6,6 +6,7 @@ use crate::budget::hash_cost::HashCost;
 use crate::cpython::fill;
 use crate::cpython::Owned;
 use crate::decode::dialect::Dialect;
+use crate::decode::hashed::Adding;
 use crate::decode::run::set_factory;
 use crate::error::{decode, raised, Result};
 use crate::schema::{NodeId, ANY};
@@ -195,8 +196,17 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             self.whole(object_id, set.get());
             return Ok(hand_over.then_some(set));
         }
-        let frame = self.frame(Kind::Set, Some(set), len, object_id);
-        Ok(self.push(Frame { hand_over, item, ..frame }))
+        let accepts = self.rules.node(item).accepts;
+        for at in 0..len {
+            let Some(member) = self.next_leaf(accepts)? else {
+                let frame = self.frame(Kind::Set, Some(set), len, object_id);
+                return Ok(self.push(Frame { at, hand_over, item, ..frame }));
+            };
+            // SAFETY: both are owned references. Hashing a leaf runs no code.
+            unsafe { Adding::new(&self.r, &self.rules.work, self.here()).member(set.get(), member.get(), 0)? };
+        }
+        self.whole(object_id, set.get());
+        Ok(hand_over.then_some(set))
     }
 
     pub(crate) fn begin_frozenset(&mut self, len: usize, item: NodeId) -> Result<Option<Owned>> {
@@ -205,11 +215,37 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let set = unsafe { Owned::new(ffi::PyFrozenSet_New(std::ptr::null_mut())) }.ok_or_else(raised)?;
         let object_id = self.take_id();
         self.opened(object_id, set.get());
-        let frame = Frame::gather(Make::FrozenSet, Some(set), len, object_id, self.here());
+        let (at, before) = (self.here(), self.r.place());
         if len == 0 {
-            return self.make(frame).map(Some);
+            return self.make(Frame::gather(Make::FrozenSet, Some(set), 0, object_id, at)).map(Some);
         }
-        Ok(self.push(Frame { item, ..frame }))
+        if len > FEW || !self.leaf_members(&set, len, item, at)? {
+            self.r.rewind(before);
+            let frame = Frame::gather(Make::FrozenSet, Some(set), len, object_id, at);
+            return Ok(self.push(Frame { item, ..frame }));
+        }
+        self.whole(object_id, set.get());
+        self.costs(object_id, HashCost { depth: 1, freeing: 0, values: 1 });
+        Ok(Some(set))
+    }
+
+    /// Fills a frozenset if all its members are leaves; otherwise the caller reads them again.
+    fn leaf_members(&mut self, set: &Owned, len: usize, item: NodeId, at: usize) -> Result<bool> {
+        let accepts = self.rules.node(item).accepts;
+        let mut members = std::mem::take(&mut self.leaves);
+        while members.len() < len {
+            match self.next_leaf(accepts)? {
+                Some(member) => members.push(member),
+                None => break,
+            }
+        }
+        let are_leaves = members.len() == len;
+        if are_leaves {
+            self.fill_now(set, &members, &[], at)?;
+        }
+        members.clear();
+        self.leaves = members;
+        Ok(are_leaves)
     }
 
     pub(crate) fn known(&mut self, known: KnownType) -> Result<Option<Owned>> {

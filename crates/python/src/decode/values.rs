@@ -112,7 +112,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     #[inline(always)]
-    fn of_leaf(&mut self, leaf: Leaf<'i>, accepts: u32) -> Result<Option<Owned>> {
+    pub(crate) fn of_leaf(&mut self, leaf: Leaf<'i>, accepts: u32) -> Result<Option<Owned>> {
         // SAFETY: the GIL is held while a decoder lives; the reader has checked the bytes of `Leaf::Ascii`.
         unsafe {
             let made = match leaf {
