@@ -285,7 +285,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// The factory of a default dict, if it is none or a builtin class; otherwise the caller reads it again.
-    fn quick_factory(&mut self) -> Result<Option<Owned>> {
+    pub(crate) fn quick_factory(&mut self) -> Result<Option<Owned>> {
         match self.r.token()? {
             // SAFETY: the singleton lives as long as the interpreter.
             Token::None => Ok(Some(unsafe { Owned::borrowed(ffi::Py_None()) })),

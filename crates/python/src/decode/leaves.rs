@@ -4,11 +4,11 @@ use super::frame::{hash_cost_of_known, Frame, Kind, Make};
 use super::{Decoder, Numbered, State, NO_ID};
 use crate::budget::hash_cost::{frees_by_recursion, hash_cost_of_instance, HashCost};
 use crate::classes::how::Base;
-use crate::cpython::{fill, Owned, Type};
+use crate::cpython::{dict, fill, Owned, Type};
 use crate::decode::dialect::Dialect;
 use crate::error::{raised, Result};
 use crate::schema::node::accepts;
-use crate::shapes::Shape;
+use crate::shapes::{Build, Shape};
 use crate::types;
 use holdall_format::model::KnownType;
 use holdall_format::{Reader, Token};
@@ -107,9 +107,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// The arguments of an exception, if they are few leaves and nothing else is stored beside them. `None`: the caller goes
-    /// [`Decoder::back_to`] where they begin.
-    pub(crate) fn bare_arguments(&mut self) -> Result<Option<Owned>> {
+    /// The arguments of an exception and the fields stored beside them, if all of them are leaves and there are few. `None`: the
+    /// caller goes [`Decoder::back_to`] where they begin.
+    pub(crate) fn bare_arguments(&mut self) -> Result<Option<(Owned, Option<Owned>)>> {
         const FEW: usize = 8;
         if self.elsewhere.again.is_some() || !matches!(self.r.token()?, Token::Tuple(2)) {
             return Ok(None);
@@ -125,29 +125,64 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         // SAFETY: the GIL is held while a decoder lives. Nobody else sees the tuple before its slots are filled.
         let arguments = unsafe { Owned::new(ffi::PyTuple_New(len as isize)) }.ok_or_else(raised)?;
         for at in 0..len {
-            let before = self.r.place();
-            let mut argument = self.plain_leaf()?;
-            if argument.is_none() {
-                self.r.rewind(before);
-                let token = self.r.token()?;
-                argument = match token {
-                    Token::AssignId => self.shared_field(token, accepts::ALL)?,
-                    _ => None,
-                };
-            }
+            let argument = self.leaf_or_shared()?;
             let Some(argument) = argument else { return Ok(None) };
             // SAFETY: `at` is below the tuple's length.
             unsafe { fill::tuple_item(arguments.get(), at, argument) };
         }
-        if !matches!(self.r.token()?, Token::Dict(0)) {
-            return Ok(None);
-        }
-        // The pair, the arguments, and the fields that there are none of; what they hold was read already.
+        let stored = match self.r.token()? {
+            Token::Dict(0) => None,
+            Token::Instance(number) if self.r.indexed().is_none() => {
+                let shape = self.shape_of(number)?;
+                match self.leaf_fields(&shape)? {
+                    None => return Ok(None),
+                    dict => dict,
+                }
+            }
+            _ => return Ok(None),
+        };
+        // The pair, the arguments, and the dict of the fields; what they hold was read already.
         self.claim(0, 64 + 48 + 8 * len + 64)?;
         self.bounds.objects = self.bounds.objects.checked_sub(len + 4).ok_or_else(|| self.over(0))?;
         self.whole(object_id, arguments.get());
         self.costs_of_entry(object_id, HashCost::default().around(1, len));
-        Ok(Some(arguments))
+        Ok(Some((arguments, stored)))
+    }
+
+    /// A dict of that shape, if its values are leaves.
+    fn leaf_fields(&mut self, shape: &Rc<Shape>) -> Result<Option<Owned>> {
+        if !matches!(shape.build, Build::Dict) {
+            return Ok(None);
+        }
+        // SAFETY: the GIL is held while a decoder lives.
+        let dict = unsafe { Owned::new(ffi::PyDict_New()) }.ok_or_else(raised)?;
+        for name in &shape.names {
+            let Some(value) = self.leaf_or_shared()? else { return Ok(None) };
+            // SAFETY: all are owned references, and names are strings.
+            if !unsafe { dict::set(dict.get(), name.get(), value.get()) } {
+                return Err(raised());
+            }
+        }
+        // SAFETY: `dict` is a dict. The frame that reads it again says what is wrong with a name that occurs twice.
+        if unsafe { dict::len(dict.get()) } != shape.names.len() {
+            return Ok(None);
+        }
+        self.claim(0, shape.bytes)?;
+        self.bounds.objects = self.bounds.objects.checked_sub(shape.names.len()).ok_or_else(|| self.over(0))?;
+        Ok(Some(dict))
+    }
+
+    /// A leaf of any form, perhaps with an id, or a text that was met before.
+    fn leaf_or_shared(&mut self) -> Result<Option<Owned>> {
+        let before = self.r.place();
+        if let Some(leaf) = self.plain_leaf()? {
+            return Ok(Some(leaf));
+        }
+        self.r.rewind(before);
+        match self.r.token()? {
+            token @ (Token::AssignId | Token::Reference(_)) => self.shared_field(token, accepts::ALL),
+            _ => Ok(None),
+        }
     }
 
     /// An exception that has its arguments: its attributes follow.

@@ -128,14 +128,24 @@ pub fn deque(py: Python<'_>, most: Token<'_>, at: usize) -> Result<Owned> {
 
 /// An empty instance of a subclass of deque or defaultdict; `most` is a deque's maxlen or None.
 pub fn empty_of(py: Python<'_>, known: KnownType, class: Type, most: Option<i64>) -> Result<Owned> {
-    // SAFETY: callers pass the class of a shape, which holds it.
-    let class = unsafe { Bound::from_borrowed_ptr(py, class.cast()) };
     let base = if known == KnownType::PythonDeque { Library::Deque } else { Library::DefaultDict }.get(py)?;
-    let made = base.call_method1(intern!(py, "__new__"), (&class,))?;
-    if known == KnownType::PythonDeque {
-        base.call_method1(intern!(py, "__init__"), (&made, (), most))?;
+    // SAFETY: callers pass the class of a shape, which holds it, and which is derived from `base`: its constructor takes a
+    // class, a tuple, and keywords or null.
+    unsafe {
+        let of: Type = base.as_ptr().cast();
+        let (Some(new), Some(init)) = ((*of).tp_new, (*of).tp_init) else {
+            return Err(decode("a collection without a constructor", 0));
+        };
+        let none = Owned::new(ffi::PyTuple_New(0)).ok_or_else(raised)?;
+        let made = Owned::new(new(class, none.get(), std::ptr::null_mut())).ok_or_else(raised)?;
+        if known == KnownType::PythonDeque {
+            let args = ((), most).into_pyobject(py)?;
+            if init(made.get(), args.as_ptr(), std::ptr::null_mut()) != 0 {
+                return Err(raised());
+            }
+        }
+        Ok(made)
     }
-    Ok(owned(&made))
 }
 
 /// Appends an item to a deque.

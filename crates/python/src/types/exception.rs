@@ -4,7 +4,7 @@
 //! and the fields that builtin exceptions add.
 
 use crate::cpython::class::_PyType_Lookup;
-use crate::cpython::owned;
+use crate::cpython::{held, owned};
 use crate::cpython::{new, Obj, Owned, Type};
 use crate::error::{decode, encode, refused, Asked, Result};
 use crate::memory::{vec, Vec};
@@ -301,11 +301,11 @@ pub fn fill(py: Python<'_>, object: &Owned, payload: &Owned, at: usize) -> Resul
     fill_with(object, &args, Some(&fields), at)
 }
 
-/// Sets an exception's arguments, and no fields.
-pub fn initialise(py: Python<'_>, object: &Owned, args: Obj, at: usize) -> Result<()> {
-    // SAFETY: the caller holds `args`.
-    let args = unsafe { Bound::<PyAny>::from_borrowed_ptr(py, args) };
-    fill_with(object, args.cast::<PyTuple>().map_err(PyErr::from)?, None, at)
+/// The same with arguments and fields that are not in a pair; both are of the exact types.
+pub fn initialise(py: Python<'_>, object: &Owned, args: &Owned, fields: Option<&Owned>, at: usize) -> Result<()> {
+    let (args, fields) = (held(py, args), fields.map(|fields| held(py, fields)));
+    let fields = fields.as_ref().map(|fields| fields.cast::<PyDict>().map_err(PyErr::from)).transpose()?;
+    fill_with(object, args.cast::<PyTuple>().map_err(PyErr::from)?, fields, at)
 }
 
 fn fill_with<'py>(
