@@ -24,7 +24,14 @@ _Out: Any = click.Path(dir_okay=False, allow_dash=True)
 
 
 @click.command("bench")
-@click.argument("suites", metavar="[SUITE]...", nargs=-1, type=click.Choice(list(SUITES)))
+@click.argument("suites", metavar="[SUITE]...", nargs=-1, type=click.Choice([*SUITES, "kinds"]))
+@click.option(
+    "--kind",
+    "kinds",
+    metavar="PATTERN",
+    multiple=True,
+    help="With `kinds`: those of this name. May be given again.",
+)
 @click.option("--data", "own", metavar="SOURCE", multiple=True, help=DATA_HELP)
 @click.option("--codec", "codecs", metavar="CODEC", multiple=True, help=CODEC_HELP)
 @click.option("--full", is_flag=True, help="As much data as the originals have; takes far longer.")
@@ -86,6 +93,7 @@ _Out: Any = click.Path(dir_okay=False, allow_dash=True)
 )
 def command(
     suites: tuple[str, ...],
+    kinds: tuple[str, ...],
     own: tuple[str, ...],
     codecs: tuple[str, ...],
     full: bool,
@@ -106,7 +114,8 @@ def command(
 ) -> int:
     """Measure how fast codecs store and restore data, how small, with how much memory, and what they change.
 
-    Without a SUITE or --data, all suites but `scaling` are run. Each codec has a process of its own for each data set;
+    Without a SUITE or --data, all suites but `scaling` and `kinds` are run. `kinds` is run by itself, and has a table of its
+    own: a hundred kinds of values with new content each time, and who is ahead of whom. Each codec has a process of its own for each data set;
     what comes back is compared with what was stored before anything is timed. Codecs that are not installed are named:
     `pip install 'holdall[bench]'` has nearly all of them.
 
@@ -120,6 +129,10 @@ def command(
     from .markdown import as_markdown
     from .runner import Settings
 
+    if "kinds" in suites or kinds:
+        if set(suites) != {"kinds"} or own:
+            raise click.UsageError("`kinds` is run by itself")
+        return _kinds(kinds, seconds, rounds, json_file)
     if build_floor:
         _build_floor()
         if not (suites or own):
@@ -153,6 +166,25 @@ def command(
 
         _write(html_file, write_page(run))
     return _remember(history, run, earlier, _checked(codecs, run) if check else []) if history else OK
+
+
+def _kinds(names: tuple[str, ...], seconds: float, rounds: int, json_file: str | None) -> int:
+    import json
+    from dataclasses import asdict
+
+    from . import kinds
+
+    # `--seconds` is for a data set; there are a hundred kinds.
+    settings = kinds.Settings(seconds=seconds / 15, rounds=rounds, names=names)
+    with _Bar() as bar:
+        rows = kinds.measure(settings, bar.progress.tell)
+    if not rows:
+        raise Failure("bench", "no kind of that name")
+    if json_file != "-":
+        output().write([line + "\n" for line in kinds.table(rows)])
+    if json_file:
+        _write(json_file, json.dumps([asdict(row) for row in rows], indent=1) + "\n")
+    return OK
 
 
 def _measure(suites: list[str], own: list[str], asked: tuple[str, ...], settings: Settings) -> Run:

@@ -66,8 +66,12 @@ pub fn is_named(class: &Bound<'_, PyType>, name: &str) -> PyResult<bool> {
     // SAFETY: `class` holds itself, its metaclass and its dict; no Python code runs while they are read.
     unsafe {
         if ffi::PyType_HasFeature(raw, ffi::Py_TPFLAGS_HEAPTYPE) != 0 && has_usual_names(py, ffi::Py_TYPE(raw.cast())) {
-            let module = ffi::PyDict_GetItem((*raw).tp_dict, pyo3::intern!(py, "__module__").as_ptr());
             let qualname = (*raw.cast::<ffi::PyHeapTypeObject>()).ht_qualname;
+            // Of many classes nearly all are told by the end of their name.
+            if text::is(qualname) && text::ascii(qualname).is_some_and(|end| !name.as_bytes().ends_with(end)) {
+                return Ok(false);
+            }
+            let module = ffi::PyDict_GetItem((*raw).tp_dict, pyo3::intern!(py, "__module__").as_ptr());
             if !module.is_null() && text::is(module) && text::is(qualname) {
                 if let (Some(module), Some(qualname)) = (text::ascii(module), text::ascii(qualname)) {
                     let rest = name.as_bytes().strip_prefix(module).and_then(|rest| rest.strip_prefix(b"."));
@@ -85,13 +89,18 @@ pub fn is_named(class: &Bound<'_, PyType>, name: &str) -> PyResult<bool> {
 /// `metaclass` is alive.
 unsafe fn has_usual_names(py: Python<'_>, metaclass: Type) -> bool {
     let usual = addr_of_mut!(ffi::PyType_Type);
-    let names = [pyo3::intern!(py, "__module__"), pyo3::intern!(py, "__qualname__")];
+    let [getter, module, qualname] =
+        [pyo3::intern!(py, "__getattribute__"), pyo3::intern!(py, "__module__"), pyo3::intern!(py, "__qualname__")];
     // SAFETY: `metaclass` is alive by contract; what is found is only compared.
     unsafe {
         let looked_up = |of: Type, name: &Bound<'_, PyString>| _PyType_Lookup(of, name.as_ptr());
-        let getter = |of: Type| (*of).tp_getattro.map(|own| own as usize);
-        metaclass == usual
-            || (getter(metaclass) == getter(usual)
-                && names.iter().all(|name| looked_up(metaclass, name) == looked_up(usual, name)))
+        let same = |name| looked_up(metaclass, name) == looked_up(usual, name);
+        // A metaclass that is written in Python has a `__module__` of its own, which the class's goes before: only a data
+        // descriptor would be asked first. A `__getattr__`, as that of enumerations, is asked for what is not there.
+        let is_text = || {
+            let found = looked_up(metaclass, module);
+            !found.is_null() && text::is(found)
+        };
+        metaclass == usual || (same(getter) && same(qualname) && (same(module) || is_text()))
     }
 }

@@ -1,16 +1,22 @@
 //! Starting containers: each is created empty, with a frame for its content.
 
-use super::frame::{Frame, Kind, Make, DEFAULT_DICT, HASHED};
+use super::frame::{Frame, Kind, Make, DEFAULT_DICT, FIXED, HASHED};
 use super::Decoder;
+use crate::budget::hash_cost::HashCost;
 use crate::cpython::fill;
 use crate::cpython::Owned;
 use crate::decode::dialect::Dialect;
+use crate::decode::hashed::Adding;
+use crate::decode::run::set_factory;
 use crate::error::{decode, raised, Result};
 use crate::schema::{NodeId, ANY};
 use crate::types;
 use holdall_format::model::KnownType;
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
+
+/// Lists up to this length are looked at for leaves before they get a frame, in formats that pack leaves of one type.
+const FEW: usize = 16;
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline(always)]
@@ -23,15 +29,15 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let object_id = self.take_id();
         self.opened(object_id, list.get());
-        if D::Reader::TYPES {
+        if D::Reader::TYPES && len > FEW {
             let frame = self.frame(Kind::List, Some(list), len, object_id);
             return Ok(self.push(Frame { item, ..frame }));
         }
         self.fill_list(list, 0, len, object_id, item)
     }
 
-    /// Continues a list of a schemaless format at index `at`. A list of leaves, which other formats store as a packed
-    /// run, needs no frame.
+    /// Continues a list at index `at`. A list of leaves needs no frame; other than schemaless formats store most of them as
+    /// packed runs, so only short ones are tried.
     #[inline(always)]
     fn fill_list(
         &mut self,
@@ -103,8 +109,26 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let object_id = self.take_id();
         self.opened(object_id, tuple.get());
-        let frame = self.frame(Kind::Tuple, Some(tuple), len, object_id);
-        Ok(self.push(Frame { item, flags, ..frame }))
+        let accepts = if flags & FIXED == 0 { self.rules.node(item).accepts } else { 0 };
+        for at in 0..len {
+            let Some(value) = self.next_leaf(accepts)? else {
+                let frame = self.frame(Kind::Tuple, Some(tuple), len, object_id);
+                return Ok(self.push(Frame { at, item, flags, ..frame }));
+            };
+            // SAFETY: the tuple is new, and `at` is below its length.
+            unsafe { fill::tuple_item(tuple.get(), at, value) };
+        }
+        self.whole(object_id, tuple.get());
+        self.costs(object_id, HashCost::default().around(1, len));
+        Ok(Some(tuple))
+    }
+
+    /// Adds what hashing a whole object costs, which needed no frame.
+    #[inline(always)]
+    pub(crate) fn costs(&mut self, object_id: u32, hash_cost: HashCost) {
+        let before = std::mem::replace(&mut self.object_id, object_id);
+        self.add_hash_cost(hash_cost);
+        self.object_id = before;
     }
 
     /// Whether the next value of a schemaless format will be hashed: it is a key, a set's member, or within one.
@@ -172,8 +196,17 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             self.whole(object_id, set.get());
             return Ok(hand_over.then_some(set));
         }
-        let frame = self.frame(Kind::Set, Some(set), len, object_id);
-        Ok(self.push(Frame { hand_over, item, ..frame }))
+        let accepts = self.rules.node(item).accepts;
+        for at in 0..len {
+            let Some(member) = self.next_leaf(accepts)? else {
+                let frame = self.frame(Kind::Set, Some(set), len, object_id);
+                return Ok(self.push(Frame { at, hand_over, item, ..frame }));
+            };
+            // SAFETY: both are owned references. Hashing a leaf runs no code.
+            unsafe { Adding::new(&self.r, &self.rules.work, self.here()).member(set.get(), member.get(), 0)? };
+        }
+        self.whole(object_id, set.get());
+        Ok(hand_over.then_some(set))
     }
 
     pub(crate) fn begin_frozenset(&mut self, len: usize, item: NodeId) -> Result<Option<Owned>> {
@@ -182,11 +215,37 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let set = unsafe { Owned::new(ffi::PyFrozenSet_New(std::ptr::null_mut())) }.ok_or_else(raised)?;
         let object_id = self.take_id();
         self.opened(object_id, set.get());
-        let frame = Frame::gather(Make::FrozenSet, Some(set), len, object_id, self.here());
+        let (at, before) = (self.here(), self.r.place());
         if len == 0 {
-            return self.make(frame).map(Some);
+            return self.make(Frame::gather(Make::FrozenSet, Some(set), 0, object_id, at)).map(Some);
         }
-        Ok(self.push(Frame { item, ..frame }))
+        if len > FEW || !self.leaf_members(&set, len, item, at)? {
+            self.r.rewind(before);
+            let frame = Frame::gather(Make::FrozenSet, Some(set), len, object_id, at);
+            return Ok(self.push(Frame { item, ..frame }));
+        }
+        self.whole(object_id, set.get());
+        self.costs(object_id, HashCost { depth: 1, freeing: 0, values: 1 });
+        Ok(Some(set))
+    }
+
+    /// Fills a frozenset if all its members are leaves; otherwise the caller reads them again.
+    fn leaf_members(&mut self, set: &Owned, len: usize, item: NodeId, at: usize) -> Result<bool> {
+        let accepts = self.rules.node(item).accepts;
+        let mut members = std::mem::take(&mut self.leaves);
+        while members.len() < len {
+            match self.next_leaf(accepts)? {
+                Some(member) => members.push(member),
+                None => break,
+            }
+        }
+        let are_leaves = members.len() == len;
+        if are_leaves {
+            self.fill_now(set, &members, &[], at)?;
+        }
+        members.clear();
+        self.leaves = members;
+        Ok(are_leaves)
     }
 
     pub(crate) fn known(&mut self, known: KnownType) -> Result<Option<Owned>> {
@@ -209,13 +268,36 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 self.claim(1, 256)?;
                 let object_id = self.take_id();
                 self.opened(object_id, dict.get());
+                let (at, before) = (self.here(), self.r.place());
+                if let Some(factory) = self.quick_factory()? {
+                    set_factory(&dict, &factory, at)?;
+                    return self.default_dict(dict, object_id, true);
+                }
+                self.r.rewind(before);
                 let frame = self.frame(Kind::Factory, Some(dict), 1, object_id);
                 Ok(self.push(frame))
             }
             KnownType::NumpyArray => self.array(),
             KnownType::NumpyScalar => self.numpy_scalar(),
             KnownType::NumpyDtype => self.numpy_dtype(),
-            _ => self.gather(Make::Known(known), known.values()),
+            _ => self.of_parts(known),
+        }
+    }
+
+    /// The factory of a default dict, if it is none or a builtin class; otherwise the caller reads it again.
+    pub(crate) fn quick_factory(&mut self) -> Result<Option<Owned>> {
+        match self.r.token()? {
+            // SAFETY: the singleton lives as long as the interpreter.
+            Token::None => Ok(Some(unsafe { Owned::borrowed(ffi::Py_None()) })),
+            Token::KnownType(known @ KnownType::PythonBuiltinType) => {
+                let at = self.here();
+                let found = self.of_leaves(known, at)?;
+                if found.is_some() {
+                    self.claim(0, 256 + 64)?;
+                }
+                Ok(found.map(|(class, _)| class))
+            }
+            _ => Ok(None),
         }
     }
 
@@ -225,12 +307,18 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.claim(len, 640 + 8 * len)?;
         let object_id = self.take_id();
         self.opened(object_id, deque.get());
-        if len == 0 {
-            self.whole(object_id, deque.get());
-            return Ok(Some(deque));
+        let accepts = self.rules.node(item).accepts;
+        for at in 0..len {
+            let Some(value) = self.next_leaf(accepts)? else {
+                let frame = self.frame(Kind::Append, Some(deque), len, object_id);
+                return Ok(self.push(Frame { at, item, ..frame }));
+            };
+            // SAFETY: both are owned references.
+            unsafe { types::collections::append(self.py, deque.get(), value.get())? };
         }
-        let frame = self.frame(Kind::Append, Some(deque), len, object_id);
-        Ok(self.push(Frame { item, ..frame }))
+        self.whole(object_id, deque.get());
+        self.costs(object_id, HashCost::default().freed(HashCost::OF_DEQUE));
+        Ok(Some(deque))
     }
 
     /// Starts the items of a mapping that was created empty.

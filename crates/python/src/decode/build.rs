@@ -100,7 +100,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// Charges what making an object from its parts costs, where their own bytes don't pay for it.
-    fn charge_made(&mut self, make: &Make<D::Make>, hash_cost: HashCost, parts: &[Owned], at: usize) -> Result<()> {
+    pub(crate) fn charge_made(
+        &mut self,
+        make: &Make<D::Make>,
+        hash_cost: HashCost,
+        parts: &[Owned],
+        at: usize,
+    ) -> Result<()> {
         let cost = match make {
             Make::Known(KnownType::PythonPattern) if self.pattern_of(parts)?.is_some() => return Ok(()),
             Make::Known(KnownType::PythonPattern) => {
@@ -164,7 +170,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// Compiles a pattern, once per message. `re` too returns the same object for as long as its cache holds it.
-    fn pattern(&mut self, parts: &[Owned], at: usize) -> Result<Owned> {
+    pub(crate) fn pattern(&mut self, parts: &[Owned], at: usize) -> Result<Owned> {
         if let Some(known) = self.pattern_of(parts)? {
             return Ok(known);
         }
@@ -344,7 +350,13 @@ fn custom(shape: &Shape, state: Option<&Owned>, at: usize) -> Result<Owned> {
 ///
 /// # Safety
 /// The GIL is held; `class` is alive, and derived from `base`.
-unsafe fn of_content(py: Python<'_>, base: Base, class: Type, content: Option<Owned>, at: usize) -> Result<Owned> {
+pub(crate) unsafe fn of_content(
+    py: Python<'_>,
+    base: Base,
+    class: Type,
+    content: Option<Owned>,
+    at: usize,
+) -> Result<Owned> {
     // SAFETY: the GIL is held, and `class` is alive and derived from `base`, by contract.
     unsafe {
         if base != Base::Exception {

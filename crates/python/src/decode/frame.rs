@@ -317,9 +317,11 @@ pub(crate) fn hash_cost_of<M>(frame: &Frame<M>) -> HashCost {
         Kind::Tuple => held.around(1, frame.len),
         Kind::Array => held.freed(HashCost::OF_ARRAY),
         Kind::Gather => {
+            if let Some(Parts { make: Some(Make::Known(known)), gathered, .. }) = frame.parts.as_deref() {
+                return hash_cost_of_known(*known, gathered, held);
+            }
             let whole = held.around(1, frame.len);
             let freeing = match frame.parts.as_deref().and_then(|parts| parts.make.as_ref()) {
-                Some(Make::Known(KnownType::PythonSlice)) => held.freed(HashCost::OF_SLICE).freeing,
                 Some(make) if is_of_exception(make) => {
                     let class = match make {
                         Make::Based(shape) => match &shape.build {
@@ -339,26 +341,30 @@ pub(crate) fn hash_cost_of<M>(frame: &Frame<M>) -> HashCost {
                 }
                 _ => 0,
             };
-            HashCost { freeing, values: whole.values.saturating_add(own_values(frame)), ..whole }
+            HashCost { freeing, values: whole.values.saturating_add(HashCost::VALUES_OF_CODE), ..whole }
         }
     }
 }
 
-/// The hash cost beyond that of the parts: of code in the standard library; of a pattern, the program compiled from it.
-fn own_values<M>(frame: &Frame<M>) -> u32 {
+/// The hash cost of an object of a known type that is made from its parts: theirs, and that of code in the standard
+/// library; of a pattern, that of the program compiled from it.
+pub(crate) fn hash_cost_of_known(known: KnownType, parts: &[Owned], held: HashCost) -> HashCost {
     /// The most for a byte of the pattern: a set of characters in several ranges.
     const OF_PATTERN: usize = 128;
-    match frame.parts.as_deref() {
-        Some(Parts { make: Some(Make::Known(KnownType::PythonPattern)), gathered, .. }) => {
-            let text = gathered.first().map_or(0, extent);
+    let own = match known {
+        KnownType::PythonPattern => {
+            let text = parts.first().map_or(0, extent);
             u32::try_from(OF_PATTERN * text).unwrap_or(u32::MAX)
         }
         // The hash of a fraction is a power modulo a prime.
-        Some(Parts { make: Some(Make::Known(KnownType::Fraction)), gathered, .. }) => {
-            u32::try_from(gathered.iter().map(extent).sum::<usize>()).unwrap_or(u32::MAX).saturating_add(100)
+        KnownType::Fraction => {
+            u32::try_from(parts.iter().map(extent).sum::<usize>()).unwrap_or(u32::MAX).saturating_add(100)
         }
         _ => HashCost::VALUES_OF_CODE,
-    }
+    };
+    let freeing = if known == KnownType::PythonSlice { held.freed(HashCost::OF_SLICE).freeing } else { 0 };
+    let whole = held.around(1, parts.len());
+    HashCost { freeing, values: whole.values.saturating_add(own), ..whole }
 }
 
 fn is_frozenset<M>(frame: &Frame<M>) -> bool {

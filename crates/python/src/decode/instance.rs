@@ -9,6 +9,7 @@ use crate::classes::state::allocate;
 use crate::cpython::fill;
 use crate::cpython::{dict, Owned, Type};
 use crate::decode::dialect::Dialect;
+use crate::decode::run::set_factory;
 use crate::error::{decode, raised, Result, Step};
 use crate::schema::node::accepts;
 use crate::schema::{NodeId, ANY};
@@ -215,12 +216,18 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 let object = unsafe { types::exception::empty(self.py, class, None, here)? };
                 let object_id = self.take_id();
                 self.opened(object_id, object.get());
+                let (before, ids) = (self.r.place(), self.object_ids());
+                if let Some((arguments, stored)) = self.bare_arguments()? {
+                    types::exception::initialise(self.py, &object, &arguments, stored.as_ref(), here)?;
+                    return self.go_on_with_exception(object, &arguments, shape, object_id);
+                }
+                self.back_to(before, ids);
                 let frame = self.frame(Kind::Fields, Some(object.clone()), fields, object_id);
                 self.push(Frame { shape: Some(shape.clone()), ..frame });
                 let frame = Frame::gather(Make::Exception, Some(object), 1, NO_ID, here);
                 return Ok(self.push(Frame { hand_over: false, ..frame }));
             }
-            _ => return self.gather(Make::Based(shape.clone()), 1),
+            _ => return self.based_on_value(shape, class, base),
         }
         self.claim(fields + 1, shape.bytes + 256)?;
         // SAFETY: whatever permits the class holds it; only classes derived from `base` get a shape that says so.
@@ -295,18 +302,56 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// Pushes the frame for what an instance of a subclass holds as its builtin.
     fn begin_content(&mut self, base: Base, object: Owned, len: usize, at: usize) -> Result<()> {
+        let first = match base {
+            Base::List | Base::Tuple | Base::Deque => self.first_leaves(base, &object, len)?,
+            _ => 0,
+        };
         let frame = match base {
-            Base::List if len > 0 => self.frame(Kind::List, Some(object), len, NO_ID),
-            Base::Tuple if len > 0 => self.frame(Kind::Tuple, Some(object), len, NO_ID),
+            Base::List if first < len => self.frame(Kind::List, Some(object), len, NO_ID),
+            Base::Tuple if first < len => self.frame(Kind::Tuple, Some(object), len, NO_ID),
+            Base::Tuple if len > 0 => {
+                if let Some(fields) = self.stack.last_mut() {
+                    fields.hash_cost.add(HashCost::default().around(1, len));
+                }
+                return Ok(());
+            }
             Base::FrozenSet if len > 0 => Frame::gather(Make::FrozenSet, Some(object), len, NO_ID, at),
-            Base::DefaultDict => self.frame(Kind::Factory, Some(object), 1, NO_ID),
-            Base::Deque if len > 0 => self.frame(Kind::Append, Some(object), len, NO_ID),
+            Base::DefaultDict => {
+                let before = self.r.place();
+                if let Some(factory) = self.quick_factory()? {
+                    set_factory(&object, &factory, at)?;
+                    return self.default_dict(object, NO_ID, false).map(drop);
+                }
+                self.r.rewind(before);
+                self.frame(Kind::Factory, Some(object), 1, NO_ID)
+            }
+            Base::Deque if first < len => self.frame(Kind::Append, Some(object), len, NO_ID),
             Base::Dict | Base::OrderedDict => return self.begin_pairs(object, len, false, ANY).map(drop),
             Base::Set => return self.begin_set(object, len, false, ANY).map(drop),
             _ => return Ok(()),
         };
-        self.push(Frame { hand_over: false, ..frame });
+        self.push(Frame { at: first, hand_over: false, ..frame });
         Ok(())
+    }
+
+    /// Stores the leaves with which the content of a subclass's instance begins; returns how many there are.
+    fn first_leaves(&mut self, base: Base, object: &Owned, len: usize) -> Result<usize> {
+        for at in 0..len {
+            let Some(value) = self.next_leaf(accepts::ALL)? else { return Ok(at) };
+            // SAFETY: `object` is a new instance of a class derived from `base`, with `len` slots if it is a list or tuple.
+            unsafe {
+                match base {
+                    Base::List => {
+                        if !fill::list_item(object.get(), at, value) {
+                            return Err(decode("a list that has become shorter", self.here()));
+                        }
+                    }
+                    Base::Tuple => fill::tuple_item(object.get(), at, value),
+                    _ => types::collections::append(self.py, object.get(), value.get())?,
+                }
+            }
+        }
+        Ok(len)
     }
 }
 

@@ -97,7 +97,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.fill_now(set, &members, hash_costs, at)
     }
 
-    fn fill_now(&self, set: &Owned, members: &[Owned], hash_costs: &[u32], at: usize) -> Result<()> {
+    pub(crate) fn fill_now(&self, set: &Owned, members: &[Owned], hash_costs: &[u32], at: usize) -> Result<()> {
         // SAFETY: the caller holds the set and its members. `set` is empty, and nobody else can iterate over `apart`.
         unsafe {
             // CPython adds members only to a frozenset with one reference. One that others refer to gets all at once.

@@ -14,6 +14,7 @@ pub(crate) mod hashed;
 mod inline_cache;
 mod instance;
 mod late;
+mod leaves;
 mod partial;
 mod resolve;
 mod run;

@@ -243,7 +243,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.rules.coerce_key(node, text).map_err(|fault| fault.found(at))
     }
 
-    /// Reads pairs while the keys are ASCII text. `true`: a value was started that has a frame of its own.
+    /// Reads pairs while the keys are leaves. `true`: a value was started that has a frame of its own.
     #[inline(always)]
     fn run_named(&mut self, depth: usize, value_node: NodeId, accepts: (u32, u32)) -> Result<bool> {
         let frame = &self.stack[depth - 1];
@@ -257,14 +257,29 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         while at < len {
             let before = self.r.place();
             self.r.key();
-            let Some(Leaf::Ascii(name)) = self.r.leaf()? else {
-                self.r.rewind(before);
-                break;
+            let (key, is_name) = match self.r.leaf()? {
+                // SAFETY: the GIL is held while a decoder lives; the reader has checked that these bytes are ASCII.
+                Some(Leaf::Ascii(name)) => (unsafe { names::name(name) }.ok_or_else(raised)?, true),
+                Some(leaf) if !self.options.msgpack.strict_keys => match self.of_leaf(leaf, accepts.0)? {
+                    Some(key) => (key, false),
+                    None => {
+                        self.r.rewind(before);
+                        break;
+                    }
+                },
+                _ => {
+                    self.r.rewind(before);
+                    break;
+                }
             };
-            // SAFETY: the GIL is held while a decoder lives; the reader has checked that these bytes are ASCII.
-            let key = unsafe { names::name(name) }.ok_or_else(raised)?;
             self.bounds.owed -= 2;
             match self.next_leaf(accepts.1)? {
+                // SAFETY: key and value are owned references, and the frame holds the dict. Hashing a leaf runs no code.
+                Some(value) if !is_name => unsafe {
+                    let adding = Adding::new(&self.r, &self.rules.work, self.here());
+                    adding.item(dict, key.get(), value.get(), 0)?;
+                    at += 2;
+                },
                 // SAFETY: the frame holds the dict, which was an exact dict above, and those can't change their type.
                 Some(value) => unsafe {
                     let count = dict::len(dict);
@@ -448,10 +463,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Kind::Fields => put_field(frame, at, value, here)?,
                 Kind::Append => {
                     let object = frame.object.clone().ok_or_else(missing)?;
-                    crate::types::collections::append(object.get(), value.get())?;
+                    crate::types::collections::append(self.py, object.get(), value.get())?;
                 }
                 Kind::Array => return self.array_item(at, &value),
-                Kind::Factory => set_factory(frame, &value, here)?,
+                Kind::Factory => set_factory(&frame.object.clone().ok_or_else(missing)?, &value, here)?,
                 Kind::Gather | Kind::Lists => {
                     let cost_so_far = frame.hash_cost.values;
                     let parts = frame.parts.get_or_insert_default();
@@ -549,9 +564,8 @@ unsafe fn put_field<M>(frame: &Frame<M>, at: usize, value: Owned, here: usize) -
     Ok(())
 }
 
-/// Sets the default factory of the frame's dict.
-fn set_factory<M>(frame: &Frame<M>, factory: &Owned, here: usize) -> Result<()> {
-    let object = frame.object.clone().ok_or_else(|| decode(CHANGED, here))?;
+/// Sets a dict's default factory.
+pub(crate) fn set_factory(object: &Owned, factory: &Owned, here: usize) -> Result<()> {
     // SAFETY: `object` is an owned reference, and the caller holds `factory`.
     unsafe {
         if factory.get() != ffi::Py_None() && ffi::PyCallable_Check(factory.get()) == 0 {

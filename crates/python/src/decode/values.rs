@@ -425,20 +425,29 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         schemaless::of_timestamp(seconds, nanoseconds, self.options.msgpack.as_msgpack_python, at)
     }
 
-    /// A datetime with its zone, which is nearly always UTC or that of an earlier datetime.
+    /// A datetime with its zone.
     fn zoned(&mut self, bits: u64) -> Result<Option<Owned>> {
-        let (before, start) = (self.r.place(), self.r.offset());
+        let (before, start, ids) = (self.r.place(), self.r.offset(), self.numbered.len());
+        let object_id = self.take_id();
+        let mut held = HashCost::default();
         let zone = match self.r.token()? {
-            // SAFETY: the datetime API was imported with this module; its UTC lives as long as the interpreter.
-            Token::KnownType(KnownType::Utc) => unsafe { Owned::borrowed(ffi::PyDateTime_TimeZone_UTC()) },
-            Token::Reference(number) => self.object_of(number)?,
+            Token::Reference(number) => Some(self.object_of(number)?),
             _ => {
                 self.r.rewind(before);
-                return self.gather(Make::DateTime(bits), 1);
+                self.zone(&mut held)?
             }
+        };
+        self.object_id = object_id;
+        let Some(zone) = zone else {
+            self.back_to(before, ids);
+            return self.gather(Make::DateTime(bits), 1);
         };
         // SAFETY: `zone` is an owned reference.
         let made = unsafe { types::datetime::datetime(bits, zone.get(), start)? };
+        if held != HashCost::default() {
+            let whole = held.around(1, 1);
+            self.add_hash_cost(HashCost { values: whole.values.saturating_add(HashCost::VALUES_OF_CODE), ..whole });
+        }
         self.done(Some(made))
     }
 }

@@ -25,10 +25,14 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                     return self.table(object);
                 }
                 let shape = if self.tables.shapes.is_dict(hint, entries) {
+                    self.tables.shapes.new_in_a_row = 0;
                     self.w.instance(hint as usize);
                     hint
                 } else {
-                    self.dict_shape(entries)?
+                    match self.dict_shape(entries)? {
+                        Some(shape) => shape,
+                        None => return self.table(object),
+                    }
                 };
                 self.last_shape = shape;
                 for (at, &(_, value)) in entries.iter().enumerate() {
@@ -61,15 +65,38 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         }
     }
 
-    /// Writes the head of a dict that doesn't have the expected shape.
+    /// Writes the head of a dict that doesn't have the expected shape. `None`: nothing was written, it is to be written pair
+    /// by pair.
     #[inline(never)]
-    unsafe fn dict_shape(&mut self, entries: &[(Obj, Obj)]) -> Result<u32> {
+    unsafe fn dict_shape(&mut self, entries: &[(Obj, Obj)]) -> Result<Option<u32>> {
         let mut names = [std::ptr::null_mut(); shapes::MOST_KEYS];
         for (name, entry) in names.iter_mut().zip(entries) {
             *name = entry.0;
         }
         // SAFETY: the keys of a live dict, which nothing changes meanwhile.
-        unsafe { self.shape(ShapeKind::Dict, None, &names[..entries.len()]) }
+        unsafe { self.shape_if_it_pays(&names[..entries.len()]) }
+    }
+
+    /// The same for these keys: a shape that no other dict has costs its reader twice what its pairs cost.
+    ///
+    /// # Safety
+    /// `names` are strings.
+    unsafe fn shape_if_it_pays(&mut self, names: &[Obj]) -> Result<Option<u32>> {
+        // SAFETY: `names` are strings, by contract.
+        unsafe {
+            let hash = shapes::hash_of(0, names);
+            let interned = self.options.intern || !self.options.refs;
+            if let Some(shape) = self.tables.shapes.find(0, names, hash, interned) {
+                self.tables.shapes.new_in_a_row = 0;
+                self.w.instance(shape as usize);
+                return Ok(Some(shape));
+            }
+            // Canonical bytes are a promise to those who compare them: there each list of names is a shape.
+            match !self.options.canonical && self.tables.shapes.is_fruitless() {
+                true => Ok(None),
+                false => self.new_shape(ShapeKind::Dict, None, names, hash).map(Some),
+            }
+        }
     }
 
     /// Writes a dict whose entries can't be read as one array with string keys.
@@ -89,7 +116,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 }
                 names.push(key);
             }
-            let shape = self.shape(ShapeKind::Dict, None, &names)?;
+            let Some(shape) = self.shape_if_it_pays(&names)? else { return self.table(object) };
             self.last_shape = shape;
             self.dict_values(&Owned::borrowed(object), shape);
         }

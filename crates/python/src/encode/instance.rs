@@ -59,15 +59,31 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             if names.iter().any(|&name| !text::is(name)) {
                 return Err(detour(Detour::OwnWay("its `__dict__` has a key that is no `str`, which needs")));
             }
-            // A class may have constants as well as instances with fields: addresses are even, so the lowest bit tells
-            // them apart.
-            let class = plan.map_or(0, |plan| plan.class() as usize | usize::from(kind == ShapeKind::Enum));
+            let class = class_key(kind, plan);
             let hash = shapes::hash_of(class, names);
             let interned = self.options.intern || !self.options.refs;
             if let Some(shape) = self.tables.shapes.find(class, names, hash, interned) {
                 self.w.instance(shape as usize);
                 return Ok(shape);
             }
+            self.new_shape(kind, plan, names, hash)
+        }
+    }
+
+    /// Writes all of a shape that is new.
+    ///
+    /// # Safety
+    /// `names` are strings.
+    pub(crate) unsafe fn new_shape(
+        &mut self,
+        kind: ShapeKind,
+        plan: Option<&Plan>,
+        names: &[Obj],
+        hash: u64,
+    ) -> Result<u32> {
+        // SAFETY: `names` are alive by contract, and the plan holds its class.
+        unsafe {
+            let class = class_key(kind, plan);
             if plan.is_some() && names.iter().any(|&name| methods::is_asked(name)) {
                 return Err(detour(Detour::OwnWay("it has an attribute that pickle asks, which needs")));
             }
@@ -523,4 +539,10 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         }
         Ok(())
     }
+}
+
+/// What a shape's class is known by, 0 for a dict. A class may have constants as well as instances with fields: addresses
+/// are even, so the lowest bit tells them apart.
+fn class_key(kind: ShapeKind, plan: Option<&Plan>) -> usize {
+    plan.map_or(0, |plan| plan.class() as usize | usize::from(kind == ShapeKind::Enum))
 }

@@ -12,6 +12,10 @@ pub const MOST_KEYS: usize = 64;
 /// that was parsed separately has its own strings; comparing with all would be quadratic in the number of batches.
 const MOST_EQUAL: usize = 8;
 
+/// After so many dicts in a row whose keys are new, the next ones are written pair by pair if theirs are new as well. Of
+/// these, one in so many gets a shape, so that keys that begin to repeat are noticed.
+const FRUITLESS: u32 = 16;
+
 struct WrittenShape {
     hash: u64,
     /// The previous shape in the same slot of the table, plus one.
@@ -30,14 +34,17 @@ pub struct WrittenShapes {
     hints: Vec<u32>,
     /// By hash, the last shape of each slot, plus one.
     table: Vec<u32>,
+    /// How many dicts with other keys than any before came since the last one whose keys were known.
+    pub new_in_a_row: u32,
 }
 
 impl WrittenShapes {
     pub fn new() -> WrittenShapes {
-        WrittenShapes { all: Vec::new(), names: Vec::new(), hints: Vec::new(), table: vec![0; 64] }
+        WrittenShapes { all: Vec::new(), names: Vec::new(), hints: Vec::new(), table: vec![0; 64], new_in_a_row: 0 }
     }
 
     pub fn clear(&mut self) {
+        self.new_in_a_row = 0;
         if self.table.len() > 1 << 12 {
             *self = WrittenShapes::new();
         } else if !self.all.is_empty() {
@@ -89,6 +96,12 @@ impl WrittenShapes {
             next = shape.older;
         }
         None
+    }
+
+    /// Whether a dict with new keys should be written without a shape. Counts it.
+    pub fn is_fruitless(&mut self) -> bool {
+        self.new_in_a_row += 1;
+        self.new_in_a_row > FRUITLESS && !self.new_in_a_row.is_multiple_of(FRUITLESS)
     }
 
     /// The number of shapes.

@@ -13,6 +13,7 @@ use crate::cpython::{bytes_of, int, new, Owned};
 use crate::error::{decode, encode as encode_error, is_of_values, Asked, Fault, Result};
 use crate::memory::{vec, Vec};
 use crate::types::bson_values::classes::Class;
+use crate::types::textual;
 use crate::types::walker::Walker;
 use holdall_format::bson::{self, refusal};
 use holdall_format::model::{BsonValue, BsonWriter, TimestampWriter};
@@ -175,7 +176,7 @@ pub fn encode_regex<'py, E: BsonWalker<'py>>(encoder: &mut E, object: &Bound<'_,
 }
 
 pub fn encode_uuid<'py, E: BsonWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
-    let bytes = match classes::uuid_bytes(object)? {
+    let bytes = match textual::uuid_bytes(object)? {
         Some(bytes) => bytes,
         None => array(object, "bytes")?,
     };
@@ -250,7 +251,7 @@ pub fn build(
 /// The object of binary data with a subtype: a UUID or a `Binary`.
 pub fn binary(py: Python<'_>, subtype: u8, data: &[u8]) -> Result<Owned> {
     match (subtype, data.try_into()) {
-        (bson::tag::SUBTYPE_UUID, Ok(bytes)) => classes::uuid(py, bytes),
+        (bson::tag::SUBTYPE_UUID, Ok(bytes)) => textual::uuid(py, bytes),
         _ => classes::binary(py, subtype, data),
     }
 }

@@ -1,17 +1,19 @@
 //! Blocks of bytes: memoryview (stored as its bytes), PickleBuffer, array.array; and out-of-band buffers.
 
 use crate::cpython::owned;
-use crate::cpython::{new, Obj, Owned, View};
+use crate::cpython::{Obj, Owned, View};
 use crate::error::{decode, raised, Asked, Result};
 use crate::memory::vec;
+use crate::types::library::Library;
 use crate::types::out_of_band::BufferSink;
 use crate::types::walker::{TypeWalker, WorkItem};
 use holdall_format::model::{KnownType, OutOfBand, TypeWriter};
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyMemoryView, PyString};
 
 /// The source of a message's out-of-band buffers.
 pub enum Lender<'i> {
@@ -65,10 +67,18 @@ pub unsafe fn send_bytes<'py, E: TypeWalker<'py>>(
 /// Writes a memoryview as its bytes; a PickleBuffer out of band if the user collects buffers, else as bytes or
 /// bytearray.
 pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
-    let py = object.py();
-    let view = py.import("builtins")?.getattr("memoryview")?.call1((object,))?;
-    let readonly = view.getattr("readonly")?.is_truthy()?;
-    let is_view = object.is_instance_of::<pyo3::types::PyMemoryView>();
+    let is_view = object.is_instance_of::<PyMemoryView>();
+    if is_view {
+        if let Some(whole) = View::new(object).if_taken()? {
+            match encoder.buffers().sends(whole.len()) {
+                true => send(encoder, whole, OutOfBand::Bytes),
+                false => encoder.w().bytes(whole.as_slice()),
+            }
+            return Ok(());
+        }
+    }
+    let view = PyMemoryView::from(object)?;
+    let readonly = view.getattr(intern!(object.py(), "readonly"))?.is_truthy()?;
     if !is_view && out_of_band(encoder, object, readonly)? {
         return Ok(());
     }
@@ -194,16 +204,17 @@ pub fn pass(py: Python<'_>, lender: &mut Option<Lender<'_>>, charge: Charge<'_>,
 }
 
 pub fn encode_array<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
-    let code: String = object.getattr("typecode")?.extract()?;
+    let code = object.getattr(intern!(object.py(), "typecode"))?.cast_into::<PyString>().map_err(PyErr::from)?;
     encoder.w().known(KnownType::PythonArray);
-    let mut parts = vec![WorkItem::Value(owned(new::text(object.py(), &code)?.as_any()))];
+    let mut parts = vec![WorkItem::Value(owned(code.as_any()))];
+    let code = code.to_str()?;
     if code == "u" || code == "w" {
         // Wide characters, whose size depends on the platform.
         parts.push(WorkItem::Value(owned(&object.call_method0("tounicode")?)));
     } else {
         let items = little(object)?;
         // A memoryview is written as its bytes, directly from the array's memory.
-        parts.push(WorkItem::Value(owned(pyo3::types::PyMemoryView::from(&items)?.as_any())));
+        parts.push(WorkItem::Value(owned(PyMemoryView::from(&items)?.as_any())));
     }
     encoder.then(parts);
     Ok(())
@@ -232,24 +243,22 @@ fn stored_size(code: &str) -> Option<usize> {
 
 pub fn build_array<'py>(py: Python<'py>, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
     let [code, items] = parts else { return Err(PyValueError::new_err("another count of values")) };
-    let code: String = code.extract()?;
-    let class = py.import("array")?.getattr("array")?;
+    let code = code.cast::<PyString>()?.to_str()?;
+    let class = Library::Array.get(py)?;
     if code == "u" || code == "w" {
         return class.call1((code, items.cast::<PyString>()?));
     }
-    if let Ok(view) = items.cast::<pyo3::types::PyMemoryView>() {
+    if let Ok(view) = items.cast::<PyMemoryView>() {
         // A view of a mapped file.
-        return match stored_size(&code) {
-            Some(_) => view.call_method1("cast", (&code,)),
+        return match stored_size(code) {
+            Some(_) => view.call_method1("cast", (code,)),
             None => Err(PyValueError::new_err("items of another size on this platform")),
         };
     }
     let items = items.cast::<PyBytes>()?;
-    let array = class.call1((&code,))?;
-    let here: usize = array.getattr("itemsize")?.extract()?;
-    if stored_size(&code) != Some(here) {
+    let size = stored_size(code);
+    if size.is_none() || matches!(code, "l" | "L") && size != Some(size_of::<std::ffi::c_long>()) {
         return Err(PyValueError::new_err("items of another size on this platform"));
     }
-    array.call_method1("frombytes", (items,))?;
-    little(&array)
+    little(&class.call1((code, items))?)
 }

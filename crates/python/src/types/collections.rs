@@ -1,23 +1,26 @@
 //! deque, OrderedDict, defaultdict, Counter and mappingproxy. The first four may contain themselves, so they are made
 //! empty and then filled.
 
+use crate::classes::how::Base;
 use crate::cpython::owned;
 use crate::cpython::{gc, Obj, Owned, Type};
 use crate::error::{decode, encode as encode_error, raised, Result};
 use crate::memory::{vec, Vec};
-use crate::types::reference;
+use crate::types::library::Library;
 use crate::types::walker::{TypeWalker, WorkItem};
+use crate::types::{new_of, reference};
 use holdall_format::model::{KnownType, TypeWriter};
 use holdall_format::{Token, Writer};
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
     if matches!(known, KnownType::PythonOrderedDict | KnownType::PythonCounter) && is_exact(object, known)? {
         // Instances of these two may have attributes, for which the known type has no place.
-        if object.getattr("__dict__")?.len()? > 0 {
+        if object.getattr(intern!(object.py(), "__dict__"))?.len()? > 0 {
             // SAFETY: `object` is held by the `Bound`, and its id was written.
             return unsafe { encoder.refused(object.as_ptr(), "it carries attributes of its own, which needs") };
         }
@@ -25,13 +28,13 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object
     encoder.w().known(known);
     match known {
         KnownType::PythonDeque => {
-            match object.getattr("maxlen")?.extract::<Option<i64>>()? {
+            match object.getattr(intern!(object.py(), "maxlen"))?.extract::<Option<i64>>()? {
                 Some(most) => encoder.w().int(most),
                 None => encoder.w().none(),
             }
             let mut items = Vec::new();
             // The builtin's own iterator, even if a subclass overrides it.
-            let iterate = object.py().import("collections")?.getattr("deque")?.getattr("__iter__")?;
+            let iterate = Library::Deque.get(object.py())?.getattr(intern!(object.py(), "__iter__"))?;
             for item in iterate.call1((object,))?.try_iter()? {
                 items.push(WorkItem::Value(owned(&item?)));
             }
@@ -45,7 +48,7 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object
             encoder.then(items);
         }
         KnownType::PythonDefaultDict => {
-            let factory = object.getattr("default_factory")?;
+            let factory = object.getattr(intern!(object.py(), "default_factory"))?;
             let dict = owned(object);
             if reference::write_builtin(encoder, &factory)? {
                 encoder.dict_body(&dict);
@@ -81,8 +84,8 @@ pub fn shown_by<'py>(object: &Bound<'py, PyAny>) -> Result<(Bound<'py, PyAny>, B
 }
 
 fn is_exact(object: &Bound<'_, PyAny>, known: KnownType) -> Result<bool> {
-    let name = if known == KnownType::PythonCounter { "Counter" } else { "OrderedDict" };
-    Ok(object.get_type().is(&object.py().import("collections")?.getattr(name)?))
+    let class = if known == KnownType::PythonCounter { Library::Counter } else { Library::OrderedDict };
+    Ok(object.get_type().is(class.get(object.py())?))
 }
 
 /// Alternating keys and values in an ordered dict's own order, which its table doesn't have.
@@ -114,7 +117,7 @@ pub unsafe fn ordered_items(object: Obj) -> Result<Vec<WorkItem>> {
 
 /// An empty deque; `most` is its maxlen or None.
 pub fn deque(py: Python<'_>, most: Token<'_>, at: usize) -> Result<Owned> {
-    let class = py.import("collections")?.getattr("deque")?;
+    let class = Library::Deque.get(py)?;
     let made = match most {
         Token::None => class.call0()?,
         Token::Int(most) if most >= 0 => class.call1(((), most))?,
@@ -125,41 +128,55 @@ pub fn deque(py: Python<'_>, most: Token<'_>, at: usize) -> Result<Owned> {
 
 /// An empty instance of a subclass of deque or defaultdict; `most` is a deque's maxlen or None.
 pub fn empty_of(py: Python<'_>, known: KnownType, class: Type, most: Option<i64>) -> Result<Owned> {
-    // SAFETY: callers pass the class of a shape, which holds it.
-    let class = unsafe { Bound::from_borrowed_ptr(py, class.cast()) };
-    let base =
-        py.import("collections")?.getattr(if known == KnownType::PythonDeque { "deque" } else { "defaultdict" })?;
-    let made = base.call_method1("__new__", (&class,))?;
-    if known == KnownType::PythonDeque {
-        base.call_method1("__init__", (&made, (), most))?;
+    let base = if known == KnownType::PythonDeque { Library::Deque } else { Library::DefaultDict }.get(py)?;
+    // SAFETY: callers pass the class of a shape, which holds it, and which is derived from `base`: its constructor takes a
+    // class, a tuple, and keywords or null.
+    unsafe {
+        let of: Type = base.as_ptr().cast();
+        let (Some(new), Some(init)) = ((*of).tp_new, (*of).tp_init) else {
+            return Err(decode("a collection without a constructor", 0));
+        };
+        let none = Owned::new(ffi::PyTuple_New(0)).ok_or_else(raised)?;
+        let made = Owned::new(new(class, none.get(), std::ptr::null_mut())).ok_or_else(raised)?;
+        if known == KnownType::PythonDeque {
+            let args = ((), most).into_pyobject(py)?;
+            if init(made.get(), args.as_ptr(), std::ptr::null_mut()) != 0 {
+                return Err(raised());
+            }
+        }
+        Ok(made)
     }
-    Ok(owned(&made))
 }
 
 /// Appends an item to a deque.
 ///
 /// # Safety
 /// Both are alive, and `deque` is a deque.
-pub unsafe fn append(deque: Obj, item: Obj) -> Result<()> {
-    // SAFETY: both are alive by contract.
-    unsafe {
-        let name = Owned::new(ffi::PyUnicode_InternFromString(c"append".as_ptr())).ok_or_else(raised)?;
-        Owned::new(ffi::PyObject_CallMethodObjArgs(deque, name.get(), item, std::ptr::null_mut::<ffi::PyObject>()))
-            .map(drop)
-            .ok_or_else(raised)
-    }
+pub unsafe fn append(py: Python<'_>, deque: Obj, item: Obj) -> Result<()> {
+    let arguments = [deque, item];
+    // SAFETY: both are alive by contract, and the array has two of them.
+    let done = unsafe {
+        let name = intern!(py, "append").as_ptr();
+        Owned::new(ffi::PyObject_VectorcallMethod(name, arguments.as_ptr(), 2, std::ptr::null_mut()))
+    };
+    done.map(drop).ok_or_else(raised)
 }
 
 pub fn empty(py: Python<'_>, known: KnownType) -> Result<Owned> {
     let class = match known {
-        KnownType::PythonOrderedDict => "OrderedDict",
-        KnownType::PythonDefaultDict => "defaultdict",
-        _ => "Counter",
+        KnownType::PythonOrderedDict => Library::OrderedDict,
+        KnownType::PythonDefaultDict => Library::DefaultDict,
+        _ => {
+            let class = Library::Counter.get(py)?;
+            // What the constructor of a counter does besides is Python code that finds nothing to count.
+            // SAFETY: the class is a subclass of dict.
+            return unsafe { new_of(Base::Dict, class.as_ptr().cast(), None) };
+        }
     };
-    Ok(owned(&py.import("collections")?.getattr(class)?.call0()?))
+    Ok(owned(&class.get(py)?.call0()?))
 }
 
 pub fn build_proxy<'py>(py: Python<'py>, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
     let [shown] = parts else { return Err(PyValueError::new_err("another count of values")) };
-    py.import("types")?.getattr("MappingProxyType")?.call1((shown.cast::<PyDict>()?,))
+    Library::MappingProxy.get(py)?.call1((shown.cast::<PyDict>()?,))
 }

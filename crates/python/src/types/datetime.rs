@@ -1,15 +1,17 @@
 //! date, time, datetime, timedelta and their zones. A datetime is written as one word of bits and its zone.
 
 use crate::cpython::{held, owned};
-use crate::cpython::{new, Obj, Owned};
+use crate::cpython::{int, Obj, Owned};
 use crate::error::{raised, refused, Asked, Result};
 use crate::memory::{vec, HashSet};
+use crate::types::library::Library;
 use crate::types::walker::{TypeWalker, WorkItem};
 use crate::types::Cost;
 use holdall_format::model::{KnownType, Moment, TypeWriter};
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyTuple};
@@ -103,7 +105,7 @@ pub fn encode_part<'py, E: TypeWalker<'py>>(
     match known {
         KnownType::Date => {
             encoder.w().known(known);
-            let ordinal: i64 = object.call_method0("toordinal")?.extract()?;
+            let ordinal: i64 = object.call_method0(intern!(object.py(), "toordinal"))?.extract()?;
             encoder.w().int(ordinal);
         }
         KnownType::Time => {
@@ -168,50 +170,105 @@ fn encode_delta<'py, E: TypeWalker<'py>>(encoder: &mut E, delta: &Bound<'_, PyAn
             let one = py.import("datetime")?.getattr("timedelta")?.call1((0, 0, 1))?;
             let whole = delta.floor_div(one)?;
             // SAFETY: `whole` is an int.
-            let bytes = unsafe { crate::cpython::int::bytes(whole.as_ptr()) }.ok_or_else(raised)?;
+            let bytes = unsafe { int::bytes(whole.as_ptr()) }.ok_or_else(raised)?;
             encoder.w().bigint(&bytes);
         }
     }
     Ok(())
 }
 
+/// A timedelta of so many microseconds.
 fn delta<'py>(py: Python<'py>, micros: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let class = py.import("datetime")?.getattr("timedelta")?;
+    const DAY: i64 = 86_400_000_000;
+    if let Some(micros) = small(micros) {
+        let (days, rest) = (micros.div_euclid(DAY), micros.rem_euclid(DAY));
+        let (seconds, rest) = (rest / 1_000_000, rest % 1_000_000);
+        // SAFETY: importing the module imported the datetime API, which checks the days' range: 64 bits of microseconds
+        // are less than 2^31 days.
+        return unsafe {
+            let api = &*ffi::PyDateTimeAPI();
+            let made = (api.Delta_FromDelta)(days as i32, seconds as i32, rest as i32, 0, api.DeltaType);
+            Bound::from_owned_ptr_or_err(py, made)
+        };
+    }
     // With ints, because a float would lose microseconds.
-    let days = micros.floor_div(86_400_000_000i64)?;
-    let rest = micros.rem(86_400_000_000i64)?;
-    class.call1((days, 0, rest))
+    let days = micros.floor_div(DAY)?;
+    let rest = micros.rem(DAY)?;
+    py.import("datetime")?.getattr("timedelta")?.call1((days, 0, rest))
+}
+
+/// The value of an int of up to 64 bits.
+fn small(number: &Bound<'_, PyAny>) -> Option<i64> {
+    // SAFETY: the `Bound` holds the object, whose type is checked first.
+    unsafe { int::is(number.as_ptr()).then(|| int::value(number.as_ptr())).flatten() }
+}
+
+/// A date by its number, 1 being the first of January of the year 1.
+fn date<'py>(py: Python<'py>, ordinal: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let Some(number @ 1..=3_652_059) = small(ordinal) else {
+        return py.import("datetime")?.getattr("date")?.call_method1("fromordinal", (ordinal,));
+    };
+    let (year, month, day) = civil(number as i32);
+    // SAFETY: importing the module imported the datetime API, which checks every range.
+    unsafe {
+        let api = &*ffi::PyDateTimeAPI();
+        Bound::from_owned_ptr_or_err(py, (api.Date_FromDate)(year, month, day, api.DateType))
+    }
+}
+
+/// Year, month and day of a date's number. Years are counted from the first of March, so that the leap day comes last
+/// (H. Hinnant, "chrono-compatible low-level date algorithms").
+fn civil(ordinal: i32) -> (i32, i32, i32) {
+    let days = ordinal + 305; // since the first of March of the year 0
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (year, month) = (year + 400 * era, if month < 10 { month + 3 } else { month - 9 });
+    (year + i32::from(month <= 2), month, day)
+}
+
+fn time<'py>(py: Python<'py>, bits: u64, zone: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let moment = Moment::unpack(bits);
+    if (moment.year, moment.month, moment.day) != (0, 0, 0) {
+        return Err(PyValueError::new_err("a time with a date"));
+    }
+    // SAFETY: importing the module imported the datetime API, which checks every range and what the zone is.
+    unsafe {
+        let api = &*ffi::PyDateTimeAPI();
+        let made = (api.Time_FromTimeAndFold)(
+            i32::from(moment.hour),
+            i32::from(moment.minute),
+            i32::from(moment.second),
+            moment.microsecond as i32,
+            zone.as_ptr(),
+            i32::from(moment.fold),
+            api.TimeType,
+        );
+        Bound::from_owned_ptr_or_err(py, made)
+    }
 }
 
 pub fn build<'py>(py: Python<'py>, known: KnownType, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
-    let module = py.import("datetime")?;
     match (known, parts) {
-        (KnownType::Date, [ordinal]) => module.getattr("date")?.call_method1("fromordinal", (ordinal,)),
-        (KnownType::Time, [bits, zone]) => {
-            let bits: u64 = bits.extract()?;
-            let moment = Moment::unpack(bits);
-            if (moment.year, moment.month, moment.day) != (0, 0, 0) {
-                return Err(PyValueError::new_err("a time with a date"));
-            }
-            let keywords = new::dict(py)?;
-            keywords.set_item("fold", u8::from(moment.fold))?;
-            module
-                .getattr("time")?
-                .call((moment.hour, moment.minute, moment.second, moment.microsecond, zone), Some(&keywords))
-        }
+        (KnownType::Date, [ordinal]) => date(py, ordinal),
+        (KnownType::Time, [bits, zone]) => time(py, bits.extract()?, zone),
         (KnownType::Timedelta, [micros]) => delta(py, micros),
-        (KnownType::Utc, []) => module.getattr("timezone")?.getattr("utc"),
         (KnownType::Timezone, [micros, name]) => {
             let offset = delta(py, micros)?;
-            let class = module.getattr("timezone")?;
-            if name.is_none() {
-                class.call1((offset,))
-            } else {
-                class.call1((offset, name))
+            if !name.is_none() {
+                name.cast::<PyString>()?;
+            }
+            // SAFETY: importing the module imported the datetime API; the offset is a timedelta, whose range it checks, and
+            // the name a str or null.
+            unsafe {
+                let name = if name.is_none() { std::ptr::null_mut() } else { name.as_ptr() };
+                Bound::from_owned_ptr_or_err(py, ((*ffi::PyDateTimeAPI()).TimeZone_FromTimeZone)(offset.as_ptr(), name))
             }
         }
         (KnownType::ZoneInfo, [key]) => {
-            let class = py.import("zoneinfo")?.getattr("ZoneInfo")?;
+            let class = Library::ZoneInfo.get(py)?;
             if key.is_instance_of::<PyTuple>() {
                 let (key,): (String,) = key.extract()?;
                 known_zone(py, &key)?;

@@ -4,7 +4,7 @@
 //! and the fields that builtin exceptions add.
 
 use crate::cpython::class::_PyType_Lookup;
-use crate::cpython::owned;
+use crate::cpython::{held, owned};
 use crate::cpython::{new, Obj, Owned, Type};
 use crate::error::{decode, encode, refused, Asked, Result};
 use crate::memory::{vec, Vec};
@@ -121,6 +121,12 @@ fn special_parts<'py>(
     // SAFETY: the class is static.
     let builtin = unsafe { Bound::<PyAny>::from_borrowed_ptr(py, builtin.cast()) };
     for name in own {
+        // SAFETY: instances of this class and of those derived from it begin like an `OSError`.
+        let lacks_count = || unsafe { (*error.as_ptr().cast::<ffi::PyOSErrorObject>()).written == -1 };
+        // To be told so by an exception took a third of storing one.
+        if *name == "characters_written" && lacks_count() {
+            continue;
+        }
         // The builtin class's own field: a subclass may have another attribute of that name.
         let value = match field(&builtin, name, error) {
             Ok(value) => value,
@@ -129,7 +135,7 @@ fn special_parts<'py>(
             Err(error) => return Err(error.into()),
         };
         if !value.is_none() {
-            fields.set_item(*name, value)?;
+            fields.set_item(PyString::intern(py, name), value)?;
         }
     }
     let args = if is_group { group_arguments(error, &args, fields)? } else { args };
@@ -292,6 +298,23 @@ fn is_row(value: &Bound<'_, PyAny>) -> bool {
 /// Sets an exception's arguments, by the builtin's own initializer, and the fields that C code stores.
 pub fn fill(py: Python<'_>, object: &Owned, payload: &Owned, at: usize) -> Result<()> {
     let (args, fields) = arguments(py, payload, at)?;
+    fill_with(object, &args, Some(&fields), at)
+}
+
+/// The same with arguments and fields that are not in a pair; both are of the exact types.
+pub fn initialise(py: Python<'_>, object: &Owned, args: &Owned, fields: Option<&Owned>, at: usize) -> Result<()> {
+    let (args, fields) = (held(py, args), fields.map(|fields| held(py, fields)));
+    let fields = fields.as_ref().map(|fields| fields.cast::<PyDict>().map_err(PyErr::from)).transpose()?;
+    fill_with(object, args.cast::<PyTuple>().map_err(PyErr::from)?, fields, at)
+}
+
+fn fill_with<'py>(
+    object: &Owned,
+    args: &Bound<'py, PyTuple>,
+    fields: Option<&Bound<'py, PyDict>>,
+    at: usize,
+) -> Result<()> {
+    let py = args.py();
     // SAFETY: the caller holds `object`, an exception, which holds its class.
     let (error, builtin): (Bound<'_, PyAny>, Bound<'_, PyAny>) = unsafe {
         let builtin = nearest(ffi::Py_TYPE(object.get()));
@@ -299,8 +322,11 @@ pub fn fill(py: Python<'_>, object: &Owned, payload: &Owned, at: usize) -> Resul
     };
     // SAFETY: `nearest` gave a class of the interpreter's own.
     let Kept { own, derived } = unsafe { kept(builtin.as_ptr().cast()) };
-    let is_initialised =
-        derived.is_empty() || !fields.get_item(INITIALISER)?.is_some_and(|said| said.is(PyBool::new(py, false)));
+    let said = match fields {
+        Some(fields) if !derived.is_empty() => fields.get_item(INITIALISER)?,
+        _ => None,
+    };
+    let is_initialised = !said.is_some_and(|said| said.is(PyBool::new(py, false)));
     // An OSError is made without arguments, and its initializer then ignores them: arguments and fields are set
     // directly.
     if error.is_instance_of::<PyOSError>() || !is_initialised {
@@ -324,7 +350,7 @@ pub fn fill(py: Python<'_>, object: &Owned, payload: &Owned, at: usize) -> Resul
             return Err(refused("an exception that does not take its arguments", at));
         }
     }
-    for (name, value) in fields {
+    for (name, value) in fields.into_iter().flatten() {
         let name = name.extract::<String>().if_taken()?;
         let name = name.ok_or_else(|| decode("an exception's field without a name", at))?;
         let name = &name[..];

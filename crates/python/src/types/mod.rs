@@ -7,6 +7,7 @@ pub mod constant;
 pub mod datetime;
 pub mod enumeration;
 pub mod exception;
+pub mod library;
 pub mod number;
 pub mod numpy;
 pub mod out_of_band;
@@ -26,11 +27,12 @@ pub mod walker;
 pub use crate::classes::family::Family;
 
 use crate::classes::how::Base;
-use crate::cpython::{held, Obj, Owned, Type};
+use crate::cpython::{held, owned, Obj, Owned, Type};
 use crate::error::{decode, encode as encode_error, raised, refused, Asked, Result};
 use crate::memory::Vec;
 use crate::types::walker::TypeWalker;
 use holdall_format::model::{KnownType, Text};
+use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::ptr::addr_of_mut;
@@ -157,40 +159,43 @@ pub fn extent(value: &Owned) -> usize {
 
 /// Makes an instance of a known type.
 pub fn build(py: Python<'_>, known: KnownType, parts: &[Owned], at: usize) -> Result<Owned> {
-    // SAFETY: the caller's `parts` hold the objects.
-    let parts: Vec<Bound<'_, PyAny>> =
-        parts.iter().map(|part| unsafe { Bound::from_borrowed_ptr(py, part.get()) }).collect();
-    let made = match known {
+    let made = match parts {
+        [one] => build_of(py, known, &[held(py, one)]),
+        [one, two] => build_of(py, known, &[held(py, one), held(py, two)]),
+        [one, two, three] => build_of(py, known, &[held(py, one), held(py, two), held(py, three)]),
+        _ => return Err(decode("a type out of place", at)),
+    };
+    match made {
+        Ok(made) => Ok(owned(&made)),
+        Err(error) => {
+            error.restore(py);
+            Err(refused(&format!("a value that {} does not take", known.name()), at))
+        }
+    }
+}
+
+fn build_of<'py>(py: Python<'py>, known: KnownType, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+    match known {
         KnownType::Date
         | KnownType::Time
         | KnownType::Timedelta
         | KnownType::Utc
         | KnownType::Timezone
-        | KnownType::ZoneInfo => datetime::build(py, known, &parts),
-        KnownType::Decimal | KnownType::Fraction => number::build(py, known, &parts),
-        KnownType::PythonPattern => pattern::build(py, &parts),
-        KnownType::PythonRange | KnownType::PythonSlice => span::build(py, known, &parts),
-        KnownType::PythonArray => buffer::build_array(py, &parts),
-        KnownType::PythonMappingProxy => collections::build_proxy(py, &parts),
-        KnownType::PythonBuiltinType => reference::builtin(py, &parts),
+        | KnownType::ZoneInfo => datetime::build(py, known, parts),
+        KnownType::Decimal | KnownType::Fraction => number::build(py, known, parts),
+        KnownType::PythonPattern => pattern::build(py, parts),
+        KnownType::PythonRange | KnownType::PythonSlice => span::build(py, known, parts),
+        KnownType::PythonArray => buffer::build_array(py, parts),
+        KnownType::PythonMappingProxy => collections::build_proxy(py, parts),
+        KnownType::PythonBuiltinType => reference::builtin(py, parts),
         KnownType::PythonDeque
         | KnownType::PythonOrderedDict
         | KnownType::PythonDefaultDict
         | KnownType::PythonCounter
         | KnownType::NumpyArray
         | KnownType::NumpyScalar
-        | KnownType::NumpyDtype => {
-            return Err(decode("a type out of place", at));
-        }
-        _ => textual::build(py, known, &parts),
-    };
-    match made {
-        // SAFETY: the result is a reference of ours.
-        Ok(made) => unsafe { Owned::new(made.into_ptr()) }.ok_or_else(raised),
-        Err(error) => {
-            error.restore(py);
-            Err(refused(&format!("a value that {} does not take", known.name()), at))
-        }
+        | KnownType::NumpyDtype => Err(PyValueError::new_err("a type out of place")),
+        _ => textual::build(py, known, parts),
     }
 }
 

@@ -1,11 +1,13 @@
 //! Decimal and Fraction.
 
-use crate::cpython::owned;
+use crate::cpython::{held, int, owned};
 use crate::error::Result;
 use crate::memory::vec;
+use crate::types::library::{Library, Slots};
 use crate::types::walker::{TypeWalker, WorkItem};
 use holdall_format::model::{KnownType, TypeWriter};
 use pyo3::exceptions::PyValueError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 
@@ -18,13 +20,24 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object
         // The text is complete: sign, digits, exponent, and the payload of a NaN.
         vec![WorkItem::Value(owned(object.str()?.as_any()))]
     } else {
+        let py = object.py();
         vec![
-            WorkItem::Value(owned(&object.getattr("numerator")?)),
-            WorkItem::Value(owned(&object.getattr("denominator")?)),
+            WorkItem::Value(owned(&object.getattr(intern!(py, "numerator"))?)),
+            WorkItem::Value(owned(&object.getattr(intern!(py, "denominator"))?)),
         ]
     };
     encoder.then(parts);
     Ok(())
+}
+
+static FRACTION: Slots<2> = Slots::new(|py| Library::Fraction.get(py), [b"_numerator", b"_denominator"]);
+
+/// Whether two numbers have no divisor in common but 1.
+fn is_reduced(mut one: u64, mut other: u64) -> bool {
+    while other != 0 {
+        (one, other) = (other, one % other);
+    }
+    one == 1
 }
 
 pub fn build<'py>(py: Python<'py>, known: KnownType, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
@@ -32,18 +45,29 @@ pub fn build<'py>(py: Python<'py>, known: KnownType, parts: &[Bound<'py, PyAny>]
         (KnownType::Decimal, [text]) => {
             let text = text.cast::<PyString>()?;
             // The constructor takes the text as it is, whatever the context's precision.
-            py.import("decimal")?.getattr("Decimal")?.call1((text,))
+            Library::Decimal.get(py)?.call1((text,))
         }
         (KnownType::Fraction, [numerator, denominator]) => {
             let (numerator, denominator) = (numerator.cast::<PyInt>()?, denominator.cast::<PyInt>()?);
-            let class = py.import("fractions")?.getattr("Fraction")?;
+            // Stored fractions are reduced already.
+            // SAFETY: both are ints, which the `Bound`s hold.
+            let small = unsafe { (int::value(numerator.as_ptr()), int::value(denominator.as_ptr())) };
+            if let (Some(above), Some(below @ 1..)) = small {
+                if is_reduced(above.unsigned_abs(), below.unsigned_abs()) {
+                    let made = FRACTION.make(py, [owned(numerator.as_any()), owned(denominator.as_any())]);
+                    if let Some(made) = made.map_err(|fault| fault.into_py(0))? {
+                        return Ok(held(py, &made));
+                    }
+                }
+            }
+            let class = Library::Fraction.get(py)?;
             let bits: usize = denominator.call_method0("bit_length")?.extract()?;
             if bits < LARGE || denominator.lt(1)? {
                 return class.call1((numerator, denominator));
             }
             // Reducing would take quadratic time. Stored fractions are reduced already; a message that lies gets the
             // fraction it states.
-            let fraction = class.call_method1("__new__", (&class, 0))?;
+            let fraction = class.call_method1("__new__", (class, 0))?;
             fraction.setattr("_numerator", numerator)?;
             fraction.setattr("_denominator", denominator)?;
             Ok(fraction)

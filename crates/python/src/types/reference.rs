@@ -11,6 +11,7 @@ use holdall_format::model::{KnownType, Text, TypeWriter};
 use holdall_format::Writer;
 use pyo3::exceptions::{PyAttributeError, PyModuleNotFoundError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyType};
 
 /// Builtin classes that return an empty value when called without arguments, and do nothing else.
@@ -36,9 +37,8 @@ pub fn write_builtin<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_
         encoder.w().none();
         return Ok(true);
     }
-    let builtins = object.py().import("builtins")?;
-    for name in BUILTINS {
-        if builtins.getattr(*name)?.is(object) {
+    for (name, class) in BUILTINS.iter().zip(builtins(object.py())?) {
+        if class.is(object) {
             encoder.w().known(KnownType::PythonBuiltinType);
             encoder.w().text(Text::Ascii(name.as_bytes()));
             return Ok(true);
@@ -49,11 +49,21 @@ pub fn write_builtin<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_
 
 pub fn builtin<'py>(py: Python<'py>, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
     let [name] = parts else { return Err(PyValueError::new_err("another count of values")) };
-    let name: String = name.extract()?;
-    if !BUILTINS.contains(&name.as_str()) {
-        return Err(PyValueError::new_err("a class that is not of the list"));
+    let name = name.cast::<PyString>()?.to_str()?;
+    match BUILTINS.iter().zip(builtins(py)?).find(|(known, _)| **known == name) {
+        Some((_, class)) => Ok(class.bind(py).clone()),
+        None => Err(PyValueError::new_err("a class that is not of the list")),
     }
-    py.import("builtins")?.getattr(name.as_str())
+}
+
+/// The builtin classes, in the order of their names.
+fn builtins(py: Python<'_>) -> PyResult<&[Py<PyAny>]> {
+    static FOUND: PyOnceLock<std::vec::Vec<Py<PyAny>>> = PyOnceLock::new();
+    let find = || {
+        let module = py.import("builtins")?;
+        BUILTINS.iter().map(|name| Ok(module.getattr(*name)?.unbind())).collect()
+    };
+    FOUND.get_or_try_init(py, find).map(|found| &found[..])
 }
 
 /// In trusted messages, writes a class or function by module and name, its own name or the given one. Returns the

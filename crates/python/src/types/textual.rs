@@ -1,27 +1,48 @@
 //! Types that are stored as their text: paths and network addresses; and UUIDs, which are stored as bytes.
 
-use crate::cpython::new;
-use crate::cpython::owned;
+use crate::cpython::{held, int, new, owned, text, Obj, Owned};
 use crate::error::Result;
-use crate::memory::{vec, Vec};
+use crate::memory::{format, vec, Vec};
+use crate::types::bson_values::classes::of_little;
+use crate::types::library::{Library, Slots};
 use crate::types::walker::{TypeWalker, WorkItem};
 use holdall_format::model::{KnownType, TypeWriter};
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
+use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyString};
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
     encoder.w().known(known);
     if known == KnownType::Uuid {
-        let bytes = object.getattr("bytes")?;
-        let mut bytes = Vec::from(bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes());
+        let mut bytes = match uuid_bytes(object)? {
+            Some(bytes) => Vec::from(&bytes[..]),
+            None => Vec::from(
+                object.getattr(intern!(object.py(), "bytes"))?.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes(),
+            ),
+        };
+        let safety = object.getattr(intern!(object.py(), "is_safe"))?;
         // Whether the system made it safely for several processes: 0 or -1, or None if unknown.
-        if let Some(safety) = object.getattr("is_safe")?.getattr("value")?.extract::<Option<i8>>()? {
-            bytes.push(safety as u8);
+        if !safety.is(unknown(object.py())?) {
+            if let Some(safety) = safety.getattr(intern!(object.py(), "value"))?.extract::<Option<i8>>()? {
+                bytes.push(safety as u8);
+            }
         }
         encoder.w().bytes(&bytes);
         return Ok(());
+    }
+    if known == KnownType::IPv4Address {
+        if let Some([number]) = IPV4.read(object)? {
+            // SAFETY: the instance holds the number.
+            if let Some(number) = (unsafe { int::value(number) }).and_then(|number| u32::try_from(number).ok()) {
+                let text = new::text(object.py(), &format!("{}", Ipv4Addr::from(number)))?;
+                encoder.then(vec![WorkItem::Value(owned(text.as_any()))]);
+                return Ok(());
+            }
+        }
     }
     encoder.then(vec![WorkItem::Value(owned(object.str()?.as_any()))]);
     Ok(())
@@ -30,34 +51,112 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object
 pub fn build<'py>(py: Python<'py>, known: KnownType, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
     let [part] = parts else { return Err(PyValueError::new_err("another count of values")) };
     if known == KnownType::Uuid {
-        let module = py.import("uuid")?;
-        let keywords = new::dict(py)?;
-        let mut bytes = part.cast::<PyBytes>()?.as_bytes();
-        if let [number @ .., safety] = bytes {
-            if number.len() == 16 {
-                keywords.set_item("is_safe", module.getattr("SafeUUID")?.call1((*safety as i8,))?)?;
-                bytes = number;
-            }
+        let bytes = part.cast::<PyBytes>()?.as_bytes();
+        if let Ok(bytes) = bytes.try_into() {
+            return uuid(py, bytes).map(|made| held(py, &made)).map_err(|fault| fault.into_py(0));
         }
-        keywords.set_item("bytes", new::bytes(py, bytes)?)?;
-        return module.getattr("UUID")?.call((), Some(&keywords));
+        return uuid_of(py, bytes);
     }
     let text = part.cast::<PyString>()?;
-    let (module, class) = match known {
-        KnownType::PurePosixPath => ("pathlib", "PurePosixPath"),
-        KnownType::PureWindowsPath => ("pathlib", "PureWindowsPath"),
+    let class = match known {
+        KnownType::PurePosixPath => Library::PurePosixPath,
+        KnownType::PureWindowsPath => Library::PureWindowsPath,
         // A path of another system can't be made here; its pure form has the same content.
-        KnownType::PosixPath if cfg!(windows) => ("pathlib", "PurePosixPath"),
-        KnownType::PosixPath => ("pathlib", "PosixPath"),
-        KnownType::WindowsPath if cfg!(windows) => ("pathlib", "WindowsPath"),
-        KnownType::WindowsPath => ("pathlib", "PureWindowsPath"),
-        KnownType::IPv4Address => ("ipaddress", "IPv4Address"),
-        KnownType::IPv6Address => ("ipaddress", "IPv6Address"),
-        KnownType::IPv4Network => ("ipaddress", "IPv4Network"),
-        KnownType::IPv6Network => ("ipaddress", "IPv6Network"),
-        KnownType::IPv4Interface => ("ipaddress", "IPv4Interface"),
-        KnownType::IPv6Interface => ("ipaddress", "IPv6Interface"),
+        KnownType::PosixPath if cfg!(windows) => Library::PurePosixPath,
+        KnownType::PosixPath => Library::PosixPath,
+        KnownType::WindowsPath if cfg!(windows) => Library::WindowsPath,
+        KnownType::WindowsPath => Library::PureWindowsPath,
+        KnownType::IPv4Address => Library::IPv4Address,
+        KnownType::IPv6Address => Library::IPv6Address,
+        KnownType::IPv4Network => Library::IPv4Network,
+        KnownType::IPv6Network => Library::IPv6Network,
+        KnownType::IPv4Interface => Library::IPv4Interface,
+        KnownType::IPv6Interface => Library::IPv6Interface,
         _ => return Err(PyValueError::new_err("no text of its own")),
     };
-    py.import(module)?.getattr(class)?.call1((text,))
+    match address(py, known, text).map_err(|fault| fault.into_py(0))? {
+        Some(made) => Ok(held(py, &made)),
+        None => class.get(py)?.call1((text,)),
+    }
+}
+
+static UUID: Slots<2> = Slots::new(|py| Library::Uuid.get(py), [b"int", b"is_safe"]);
+static IPV4: Slots<1> = Slots::new(|py| Library::IPv4Address.get(py), [b"_ip"]);
+static IPV6: Slots<2> = Slots::new(|py| Library::IPv6Address.get(py), [b"_ip", b"_scope_id"]);
+
+/// A UUID of which nobody knows how it was made.
+pub fn uuid(py: Python<'_>, bytes: &[u8; 16]) -> Result<Owned> {
+    let mut little = *bytes;
+    little.reverse();
+    match UUID.make(py, [of_little(&little)?, owned(unknown(py)?)])? {
+        Some(made) => Ok(made),
+        None => Ok(owned(&uuid_of(py, bytes)?)),
+    }
+}
+
+/// What most UUIDs say of how they were made.
+fn unknown(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static UNKNOWN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let find = || PyResult::Ok(Library::SafeUuid.get(py)?.getattr("unknown")?.unbind());
+    Ok(UNKNOWN.get_or_try_init(py, find)?.bind(py))
+}
+
+/// A UUID by its constructor; a 17th byte says whether the system made it safely.
+fn uuid_of<'py>(py: Python<'py>, mut bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    let keywords = new::dict(py)?;
+    if let [number @ .., safety] = bytes {
+        if number.len() == 16 {
+            keywords.set_item("is_safe", Library::SafeUuid.get(py)?.call1((*safety as i8,))?)?;
+            bytes = number;
+        }
+    }
+    keywords.set_item("bytes", new::bytes(py, bytes)?)?;
+    Library::Uuid.get(py)?.call((), Some(&keywords))
+}
+
+/// The bytes of a `UUID`, if they can be read without its own code.
+pub fn uuid_bytes(object: &Bound<'_, PyAny>) -> Result<Option<[u8; 16]>> {
+    let Some([number, _]) = UUID.read(object)? else { return Ok(None) };
+    // SAFETY: the instance holds `number`.
+    Ok(unsafe { unsigned(number) }.map(u128::to_be_bytes))
+}
+
+/// The value of an unsigned int of up to 128 bits.
+///
+/// # Safety
+/// `object` is alive.
+unsafe fn unsigned(object: Obj) -> Option<u128> {
+    // SAFETY: `object` is alive by contract, and its type is checked first.
+    let little = unsafe { int::is(object).then(|| int::bytes(object)).flatten() }?;
+    // Without a sign there may be one byte more; leading zeros are left out.
+    let (number, sign) = little.split_at(little.len().min(16));
+    if little.last().is_some_and(|&highest| highest >= 0x80) || sign.iter().any(|&byte| byte != 0) || sign.len() > 1 {
+        return None;
+    }
+    let mut whole = [0; 16];
+    whole[..number.len()].copy_from_slice(number);
+    Some(u128::from_le_bytes(whole))
+}
+
+/// An address in its usual form. `None`: any other form, which the class itself may know.
+fn address(py: Python<'_>, known: KnownType, text: &Bound<'_, PyString>) -> Result<Option<Owned>> {
+    if !matches!(known, KnownType::IPv4Address | KnownType::IPv6Address) {
+        return Ok(None);
+    }
+    // SAFETY: `text` holds its characters.
+    let Some(text) = (unsafe { text::ascii(text.as_ptr()) }).and_then(|text| std::str::from_utf8(text).ok()) else {
+        return Ok(None);
+    };
+    Ok(match known {
+        KnownType::IPv4Address => match text.parse::<Ipv4Addr>() {
+            Ok(address) => IPV4.make(py, [of_little(&u32::from(address).to_le_bytes())?])?,
+            Err(_) => None,
+        },
+        _ => match text.parse::<Ipv6Addr>() {
+            Ok(address) => {
+                IPV6.make(py, [of_little(&u128::from(address).to_le_bytes())?, owned(&py.None().into_bound(py))])?
+            }
+            Err(_) => None,
+        },
+    })
 }

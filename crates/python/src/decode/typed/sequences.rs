@@ -230,7 +230,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 SeqKind::Deque(_) => {
                     let deque = types::collections::deque(self.py, Token::None, here)?;
                     for item in items {
-                        types::collections::append(deque.get(), item.get())?;
+                        types::collections::append(self.py, deque.get(), item.get())?;
                     }
                     deque
                 }

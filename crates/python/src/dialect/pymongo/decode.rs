@@ -192,7 +192,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, FromPyMongo<'i, R>> {
         }
         if pymongo.uuid == STANDARD {
             if let Ok(bytes) = data.try_into() {
-                return classes::uuid(py, bytes);
+                return crate::types::textual::uuid(py, bytes);
             }
         }
         let binary = classes::binary(py, subtype, data)?;

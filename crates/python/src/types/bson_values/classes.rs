@@ -3,11 +3,10 @@
 //! Most of them keep their content in Python slots, while their constructors and properties are Python code. If a class
 //! has exactly the expected slots, instances are made and read through these; otherwise through the public API.
 
-use crate::classes::plan;
-use crate::classes::state::{allocate, slot, slot_mut};
 use crate::cpython::owned;
-use crate::cpython::{bytes_of, int, new, text, Obj, Owned};
+use crate::cpython::{bytes_of, int, new, Obj, Owned};
 use crate::error::{raised, Asked, Result};
+use crate::types::library::Slots;
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -86,82 +85,10 @@ impl Class {
     }
 }
 
-/// A class whose instances consist of these slots.
-struct Slots<const N: usize> {
-    class: Class,
-    names: [&'static [u8]; N],
-    places: PyOnceLock<Option<(Owned, [usize; N])>>,
-}
-
-impl<const N: usize> Slots<N> {
-    const fn new(class: Class, names: [&'static [u8]; N]) -> Self {
-        Slots { class, names, places: PyOnceLock::new() }
-    }
-
-    /// The class and the offsets of its slots; `None` if this version of the class is different.
-    #[inline]
-    fn places(&self, py: Python<'_>) -> Result<Option<&(Owned, [usize; N])>> {
-        match self.places.get(py) {
-            Some(known) => Ok(known.as_ref()),
-            None => {
-                let found = self.find(py)?;
-                Ok(self.places.get_or_init(py, || found).as_ref())
-            }
-        }
-    }
-
-    #[cold]
-    fn find(&self, py: Python<'_>) -> Result<Option<(Owned, [usize; N])>> {
-        let class = self.class.get(py)?;
-        // SAFETY: a `PyType` is a class.
-        let plan = unsafe { plan::of(py, class.as_ptr().cast())? };
-        if plan.slots.len() != N || plan.has_dict || !plan.is_bare() {
-            return Ok(None);
-        }
-        let mut offsets = [0; N];
-        for (offset, name) in offsets.iter_mut().zip(self.names) {
-            // SAFETY: names of slots are strings.
-            let found = plan.slots.iter().find(|slot| unsafe { text::ascii(slot.name.get()) } == Some(name));
-            match found {
-                Some(slot) => *offset = slot.offset,
-                None => return Ok(None),
-            }
-        }
-        Ok(Some((owned(class.as_any()), offsets)))
-    }
-
-    /// An instance with these values.
-    fn make(&self, py: Python<'_>, values: [Owned; N]) -> Result<Option<Owned>> {
-        let Some((class, offsets)) = self.places(py)? else { return Ok(None) };
-        // SAFETY: the GIL is held. The class is laid out as its plan says, and the slots of a new instance are empty.
-        unsafe {
-            let made = allocate(class.get().cast(), 0)?;
-            for (offset, value) in offsets.iter().zip(values) {
-                *slot_mut(made.get(), *offset) = value.into_raw();
-            }
-            Ok(Some(made))
-        }
-    }
-
-    /// The values of an instance of exactly this class, borrowed. `None` for others, and if a slot isn't set.
-    fn read(&self, object: &Bound<'_, PyAny>) -> Result<Option<[Obj; N]>> {
-        let Some((class, offsets)) = self.places(object.py())? else { return Ok(None) };
-        // SAFETY: the slots are read only if the object is an instance of the class from which the offsets come.
-        unsafe {
-            if !std::ptr::eq(ffi::Py_TYPE(object.as_ptr()), class.get().cast::<ffi::PyTypeObject>()) {
-                return Ok(None);
-            }
-            let values = offsets.map(|offset| slot(object.as_ptr(), offset));
-            Ok(values.iter().all(|value| !value.is_null()).then_some(values))
-        }
-    }
-}
-
-static OBJECT_ID: Slots<1> = Slots::new(Class::ObjectId, [b"_ObjectId__id"]);
-static TIMESTAMP: Slots<2> = Slots::new(Class::Timestamp, [b"_Timestamp__time", b"_Timestamp__inc"]);
-static DECIMAL: Slots<2> = Slots::new(Class::Decimal128, [b"_Decimal128__high", b"_Decimal128__low"]);
-static REGEX: Slots<2> = Slots::new(Class::Regex, [b"pattern", b"flags"]);
-static UUID: Slots<2> = Slots::new(Class::Uuid, [b"int", b"is_safe"]);
+static OBJECT_ID: Slots<1> = Slots::new(|py| Class::ObjectId.get(py), [b"_ObjectId__id"]);
+static TIMESTAMP: Slots<2> = Slots::new(|py| Class::Timestamp.get(py), [b"_Timestamp__time", b"_Timestamp__inc"]);
+static DECIMAL: Slots<2> = Slots::new(|py| Class::Decimal128.get(py), [b"_Decimal128__high", b"_Decimal128__low"]);
+static REGEX: Slots<2> = Slots::new(|py| Class::Regex.get(py), [b"pattern", b"flags"]);
 
 fn of_bytes(bytes: &[u8]) -> Result<Owned> {
     // SAFETY: pointer and length are those of a slice; the result is a new reference or null.
@@ -170,7 +97,7 @@ fn of_bytes(bytes: &[u8]) -> Result<Owned> {
 }
 
 /// An unsigned int from little-endian bytes.
-fn of_little(bytes: &[u8]) -> Result<Owned> {
+pub(crate) fn of_little(bytes: &[u8]) -> Result<Owned> {
     let mut whole = [0; 17];
     whole[..bytes.len()].copy_from_slice(bytes);
     // SAFETY: the GIL is held. One zero byte is added, so that the result isn't negative.
@@ -254,39 +181,6 @@ pub fn regex(py: Python<'_>, pattern: Owned, flags: i64) -> Result<Owned> {
         Some(made) => Ok(made),
         None => Class::Regex.call(py, &[&pattern, &flags]),
     }
-}
-
-pub fn uuid(py: Python<'_>, bytes: &[u8; 16]) -> Result<Owned> {
-    static UNKNOWN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let mut little = *bytes;
-    little.reverse();
-    let unknown = UNKNOWN
-        .get_or_try_init(py, || PyResult::Ok(py.import("uuid")?.getattr("SafeUUID")?.getattr("unknown")?.unbind()))?;
-    match UUID.make(py, [of_little(&little)?, owned(unknown.bind(py))])? {
-        Some(made) => Ok(made),
-        None => {
-            let arguments = new::dict(py)?;
-            arguments.set_item("bytes", new::bytes(py, bytes)?)?;
-            Ok(owned(&Class::Uuid.get(py)?.call((), Some(&arguments))?))
-        }
-    }
-}
-
-/// The bytes of a `UUID`, likewise.
-pub fn uuid_bytes(object: &Bound<'_, PyAny>) -> Result<Option<[u8; 16]>> {
-    let Some([number, _]) = UUID.read(object)? else { return Ok(None) };
-    // SAFETY: the instance holds `number`, whose type is checked first.
-    let Some(little) = (unsafe { int::is(number).then(|| int::bytes(number)).flatten() }) else { return Ok(None) };
-    let mut bytes = [0; 16];
-    // Without a sign there may be one byte more; leading zeros are left out.
-    for (at, byte) in little.iter().enumerate() {
-        match bytes.len().checked_sub(at + 1) {
-            Some(place) => bytes[place] = *byte,
-            None if *byte == 0 => {}
-            None => return Ok(None),
-        }
-    }
-    Ok((little.last().is_none_or(|&highest| highest < 0x80)).then_some(bytes))
 }
 
 pub fn int64(py: Python<'_>, value: i64) -> Result<Owned> {

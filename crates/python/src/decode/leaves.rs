@@ -1,0 +1,306 @@
+//! Known types whose parts are leaves: made at once, without a frame that gathers them.
+
+use super::frame::{hash_cost_of_known, Frame, Kind, Make};
+use super::{Decoder, Numbered, State, NO_ID};
+use crate::budget::hash_cost::{frees_by_recursion, hash_cost_of_instance, HashCost};
+use crate::classes::how::Base;
+use crate::cpython::{dict, fill, Owned, Type};
+use crate::decode::dialect::Dialect;
+use crate::error::{raised, Result};
+use crate::schema::node::accepts;
+use crate::shapes::{Build, Shape};
+use crate::types;
+use holdall_format::model::KnownType;
+use holdall_format::{Reader, Token};
+use pyo3::ffi;
+use std::rc::Rc;
+
+/// Known types with more parts always gather them.
+const MOST: usize = 3;
+
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
+    /// Makes an instance of a known type, or starts to gather its parts if one of them is no leaf.
+    ///
+    /// The frame and the list of parts took three times as long as making a date.
+    pub(crate) fn of_parts(&mut self, known: KnownType) -> Result<Option<Owned>> {
+        let len = known.values();
+        self.claim(len, bytes_of(len))?;
+        let (object_id, at, before, ids) = (self.take_id(), self.here(), self.r.place(), self.object_ids());
+        if let Some((made, hash_cost)) = self.of_leaves(known, at)? {
+            self.object_id = object_id;
+            self.add_hash_cost(hash_cost);
+            return self.done(Some(made));
+        }
+        self.back_to(before, ids);
+        Ok(self.push(Frame::gather(Make::Known(known), None, len, object_id, at)))
+    }
+
+    /// The zone of a datetime, if it is made of leaves or was met before; perhaps it gets an id. `None`: the caller goes
+    /// [`Decoder::back_to`] where the zone begins.
+    pub(crate) fn zone(&mut self, held: &mut HashCost) -> Result<Option<Owned>> {
+        let mut object_id = NO_ID;
+        let mut token = self.r.token()?;
+        if matches!(token, Token::AssignId) && self.elsewhere.again.is_none() {
+            object_id = self.object_ids() as u32;
+            self.numbered.push(Numbered::open());
+            token = self.r.token()?;
+        }
+        let (made, hash_cost) = match token {
+            // SAFETY: the datetime API was imported with this module; its UTC lives as long as the interpreter.
+            Token::KnownType(KnownType::Utc) => unsafe {
+                (Owned::borrowed(ffi::PyDateTime_TimeZone_UTC()), HashCost::default())
+            },
+            Token::KnownType(known @ (KnownType::Timezone | KnownType::ZoneInfo)) => {
+                let (at, len) = (self.here(), known.values());
+                match self.of_leaves(known, at)? {
+                    Some(made) => {
+                        self.claim(0, bytes_of(len))?;
+                        made
+                    }
+                    None => return Ok(None),
+                }
+            }
+            _ => return Ok(None),
+        };
+        if object_id != NO_ID {
+            self.numbered[object_id as usize].hash_cost = hash_cost;
+            self.whole(object_id, made.get());
+        }
+        held.add(hash_cost);
+        Ok(Some(made))
+    }
+
+    /// An instance of a subclass of an immutable builtin: made at once if its content is a leaf and it has no fields.
+    pub(crate) fn based_on_value(&mut self, shape: &Rc<Shape>, class: Type, base: Base) -> Result<Option<Owned>> {
+        self.claim(1, bytes_of(1))?;
+        let (object_id, at, before) = (self.take_id(), self.here(), self.r.place());
+        if shape.names.is_empty() && matches!(base, Base::Str | Base::Bytes | Base::Int | Base::Float | Base::Complex) {
+            if let Some(content) = self.plain_leaf()? {
+                let make = Make::Based(shape.clone());
+                if !self.r.trusted() {
+                    self.charge_made(&make, HashCost::default(), std::slice::from_ref(&content), at)?;
+                }
+                // SAFETY: the GIL is held; what permits the class holds it. The shape says that it is derived from `base`.
+                let made = unsafe { types::new_of(base, class, Some(content)) }.map_err(|fault| fault.found(at))?;
+                self.object_id = object_id;
+                self.add_hash_cost(gathered(HashCost::default(), 1));
+                return self.done(Some(made));
+            }
+            self.r.rewind(before);
+        }
+        Ok(self.push(Frame::gather(Make::Based(shape.clone()), None, 1, object_id, at)))
+    }
+
+    /// A leaf of any form, without an id.
+    fn plain_leaf(&mut self) -> Result<Option<Owned>> {
+        if let Some(leaf) = self.next_leaf(accepts::ALL)? {
+            return Ok(Some(leaf));
+        }
+        match self.r.token()? {
+            Token::Text(text) => self.string_of(text).map(Some),
+            Token::Bytes(bytes) => D::bytes(self, bytes),
+            // SAFETY: the GIL is held while a decoder lives.
+            Token::Complex(real, imag) => unsafe {
+                Owned::new(ffi::PyComplex_FromDoubles(real, imag)).map(Some).ok_or_else(raised)
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// The arguments of an exception and the fields stored beside them, if all of them are leaves and there are few. `None`: the
+    /// caller goes [`Decoder::back_to`] where they begin.
+    pub(crate) fn bare_arguments(&mut self) -> Result<Option<(Owned, Option<Owned>)>> {
+        const FEW: usize = 8;
+        if self.elsewhere.again.is_some() || !matches!(self.r.token()?, Token::Tuple(2)) {
+            return Ok(None);
+        }
+        let mut object_id = NO_ID;
+        let mut token = self.r.token()?;
+        if matches!(token, Token::AssignId) {
+            object_id = self.object_ids() as u32;
+            self.numbered.push(Numbered::open());
+            token = self.r.token()?;
+        }
+        let Token::Tuple(len @ ..=FEW) = token else { return Ok(None) };
+        // SAFETY: the GIL is held while a decoder lives. Nobody else sees the tuple before its slots are filled.
+        let arguments = unsafe { Owned::new(ffi::PyTuple_New(len as isize)) }.ok_or_else(raised)?;
+        for at in 0..len {
+            let argument = self.leaf_or_shared()?;
+            let Some(argument) = argument else { return Ok(None) };
+            // SAFETY: `at` is below the tuple's length.
+            unsafe { fill::tuple_item(arguments.get(), at, argument) };
+        }
+        let stored = match self.r.token()? {
+            Token::Dict(0) => None,
+            Token::Instance(number) if self.r.indexed().is_none() => {
+                let shape = self.shape_of(number)?;
+                match self.leaf_fields(&shape)? {
+                    None => return Ok(None),
+                    dict => dict,
+                }
+            }
+            _ => return Ok(None),
+        };
+        // The pair, the arguments, and the dict of the fields; what they hold was read already.
+        self.claim(0, 64 + 48 + 8 * len + 64)?;
+        self.bounds.objects = self.bounds.objects.checked_sub(len + 4).ok_or_else(|| self.over(0))?;
+        self.whole(object_id, arguments.get());
+        self.costs_of_entry(object_id, HashCost::default().around(1, len));
+        Ok(Some((arguments, stored)))
+    }
+
+    /// A dict of that shape, if its values are leaves.
+    fn leaf_fields(&mut self, shape: &Rc<Shape>) -> Result<Option<Owned>> {
+        if !matches!(shape.build, Build::Dict) {
+            return Ok(None);
+        }
+        // SAFETY: the GIL is held while a decoder lives.
+        let dict = unsafe { Owned::new(ffi::PyDict_New()) }.ok_or_else(raised)?;
+        for name in &shape.names {
+            let Some(value) = self.leaf_or_shared()? else { return Ok(None) };
+            // SAFETY: all are owned references, and names are strings.
+            if !unsafe { dict::set(dict.get(), name.get(), value.get()) } {
+                return Err(raised());
+            }
+        }
+        // SAFETY: `dict` is a dict. The frame that reads it again says what is wrong with a name that occurs twice.
+        if unsafe { dict::len(dict.get()) } != shape.names.len() {
+            return Ok(None);
+        }
+        self.claim(0, shape.bytes)?;
+        self.bounds.objects = self.bounds.objects.checked_sub(shape.names.len()).ok_or_else(|| self.over(0))?;
+        Ok(Some(dict))
+    }
+
+    /// A leaf of any form, perhaps with an id, or a text that was met before.
+    fn leaf_or_shared(&mut self) -> Result<Option<Owned>> {
+        let before = self.r.place();
+        if let Some(leaf) = self.plain_leaf()? {
+            return Ok(Some(leaf));
+        }
+        self.r.rewind(before);
+        match self.r.token()? {
+            token @ (Token::AssignId | Token::Reference(_)) => self.shared_field(token, accepts::ALL),
+            _ => Ok(None),
+        }
+    }
+
+    /// An exception that has its arguments: its attributes follow.
+    pub(crate) fn go_on_with_exception(
+        &mut self,
+        object: Owned,
+        arguments: &Owned,
+        shape: &Rc<Shape>,
+        object_id: u32,
+    ) -> Result<Option<Owned>> {
+        let fields = shape.names.len();
+        // SAFETY: the arguments are a tuple.
+        let len = unsafe { ffi::PyTuple_GET_SIZE(arguments.get()) } as usize;
+        // The arguments in a pair, which is the content.
+        let held = gathered(HashCost::default().around(1, len).around(1, 2), 1);
+        // SAFETY: `object` is an owned reference.
+        let freeing = unsafe { u16::from(frees_by_recursion(ffi::Py_TYPE(object.get()))) * HashCost::OF_EXCEPTION };
+        let held = HashCost { freeing, ..held };
+        if fields == 0 {
+            self.whole(object_id, object.get());
+            // SAFETY: `object` is an owned reference.
+            let hash_cost = unsafe { hash_cost_of_instance(object.get(), held, 0) };
+            self.costs(object_id, hash_cost);
+            return Ok(Some(object));
+        }
+        let frame = self.frame(Kind::Fields, Some(object), fields, object_id);
+        Ok(self.push(Frame { shape: Some(shape.clone()), hash_cost: held, ..frame }))
+    }
+
+    /// Notes what hashing the object with an id costs, but not in its container.
+    fn costs_of_entry(&mut self, object_id: u32, hash_cost: HashCost) {
+        if let Some(entry) = self.numbered.get_mut(object_id as usize) {
+            entry.hash_cost = hash_cost;
+        }
+    }
+
+    /// How many objects have ids so far.
+    pub(crate) fn object_ids(&self) -> usize {
+        self.numbered.len()
+    }
+
+    /// Goes back to where no more than `ids` objects had ids, after parts were read in vain.
+    pub(crate) fn back_to(&mut self, place: <D::Reader as Reader<'i>>::Place, ids: usize) {
+        self.r.rewind(place);
+        if self.elsewhere.again.is_none() {
+            self.numbered.truncate(ids);
+        }
+    }
+
+    /// An instance of a known type, and what hashing it costs. `None`: one of its parts is no leaf.
+    pub(crate) fn of_leaves(&mut self, known: KnownType, at: usize) -> Result<Option<(Owned, HashCost)>> {
+        let (len, mut held) = (known.values(), HashCost::default());
+        if len > MOST {
+            return Ok(None);
+        }
+        // A zone within a time finds the buffer taken, and has one of its own.
+        let mut parts = std::mem::take(&mut self.leaves);
+        while parts.len() < len {
+            match self.known_part(known, &mut held)? {
+                Some(part) => parts.push(part),
+                None => {
+                    parts.clear();
+                    self.leaves = parts;
+                    return Ok(None);
+                }
+            }
+        }
+        let made = self.known_of(known, &parts, at)?;
+        let hash_cost = hash_cost_of_known(known, &parts, held);
+        parts.clear();
+        self.leaves = parts;
+        Ok(Some((made, hash_cost)))
+    }
+
+    /// Makes an instance of a known type, after charging what that costs.
+    fn known_of(&mut self, known: KnownType, parts: &[Owned], at: usize) -> Result<Owned> {
+        if !self.r.trusted() {
+            self.charge_made(&Make::Known(known), HashCost::default(), parts, at)?;
+        }
+        match known {
+            KnownType::PythonPattern => self.pattern(parts, at),
+            known => types::build(self.py, known, parts, at),
+        }
+    }
+
+    /// The next part, if it is a leaf, perhaps with an id, or an object that was met before; adds the cost of hashing it.
+    fn known_part(&mut self, known: KnownType, held: &mut HashCost) -> Result<Option<Owned>> {
+        if let Some(leaf) = self.next_leaf(accepts::ALL)? {
+            return Ok(Some(leaf));
+        }
+        let before = self.r.place();
+        match self.r.token()? {
+            Token::Text(text) => self.string_of(text).map(Some),
+            Token::Bytes(bytes) => D::bytes(self, bytes),
+            Token::Reference(number) if self.r.indexed().is_none() => match self.numbered.get(number as usize) {
+                Some(Numbered { object: Some(object), hash_cost, state: State::Whole, .. }) => {
+                    held.add(*hash_cost);
+                    Ok(Some(object.clone()))
+                }
+                _ => Ok(None),
+            },
+            token @ Token::AssignId if known != KnownType::Time => self.shared_field(token, accepts::ALL),
+            _ if known == KnownType::Time => {
+                self.r.rewind(before);
+                self.zone(held)
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// The hash cost of what a frame with so many values would have gathered.
+fn gathered(held: HashCost, len: usize) -> HashCost {
+    let whole = held.around(1, len);
+    HashCost { values: whole.values.saturating_add(HashCost::VALUES_OF_CODE), ..whole }
+}
+
+/// The memory that an object of so many parts is taken to need.
+fn bytes_of(len: usize) -> usize {
+    256 + 64 * len
+}
