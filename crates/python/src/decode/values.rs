@@ -428,9 +428,15 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// A datetime with its zone.
     fn zoned(&mut self, bits: u64) -> Result<Option<Owned>> {
         let (before, start, ids) = (self.r.place(), self.r.offset(), self.numbered.len());
+        let token = self.r.token()?;
+        if matches!(token, Token::KnownType(KnownType::Utc)) {
+            // SAFETY: the datetime API was imported with this module; its UTC lives as long as the interpreter.
+            let made = unsafe { types::datetime::datetime(bits, ffi::PyDateTime_TimeZone_UTC(), start)? };
+            return self.done(Some(made));
+        }
         let object_id = self.take_id();
         let mut held = HashCost::default();
-        let zone = match self.r.token()? {
+        let zone = match token {
             Token::Reference(number) => Some(self.object_of(number)?),
             _ => {
                 self.r.rewind(before);
