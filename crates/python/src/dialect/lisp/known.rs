@@ -120,6 +120,8 @@ pub struct FromLisp<'i, R: LispReader<'i>> {
     /// Symbols by their names and the addresses of their packages' names.
     pub(super) symbols: HashMap<(&'i [u8], usize), Owned>,
     pub(super) packages: HashMap<&'i [u8], Owned>,
+    /// The last one whose name stood with a symbol.
+    pub(super) last_inline_package: Option<(&'i [u8], Owned)>,
     /// The last one that was referred to, by its id.
     pub(super) last_package: Option<(u64, Owned)>,
     /// The same objects by their text.
@@ -144,6 +146,7 @@ impl<'i, R: LispReader<'i>> FromLisp<'i, R> {
             classes_held: Vec::new(),
             symbols: HashMap::new(),
             packages: HashMap::new(),
+            last_inline_package: None,
             last_package: None,
             package_names: HashMap::default(),
             unbound: Vec::new(),

@@ -75,7 +75,9 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
                 }
                 Token::Text(name) => {
                     let bytes = bytes_of(name);
-                    let text = match self.dialect.packages.get(bytes) {
+                    // As for references: most symbols are of the same package as the one before.
+                    let last = self.dialect.last_inline_package.as_ref().filter(|last| last.0 == bytes);
+                    let text = match last.map(|last| &last.1).or_else(|| self.dialect.packages.get(bytes)) {
                         Some(known) => known.clone(),
                         None => {
                             let made = self.text_of(name)?;
@@ -84,6 +86,7 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
                             made
                         }
                     };
+                    self.dialect.last_inline_package = Some((bytes, text.clone()));
                     self.whole(object_id, text.get());
                     return Ok(text);
                 }
