@@ -12,7 +12,7 @@ from . import _numbers, _registry
 from ._arrays import type_of_dtype
 from ._names import Symbol
 from ._struct import JuliaStruct, Wrapper
-from ._types import ANY, Anonymous, Module, Type, TypeVar, Union, UnionAll, known
+from ._types import ANY, Anonymous, Module, Type, TypeVar, Union, UnionAll, known, same
 from ._values import (
     Bits,
     Complex,
@@ -162,5 +162,5 @@ def common_type(values: list[Any]) -> Any:
         return ANY
     if kind is Bits:
         of = values[0].type
-        return of if all(value.type == of for value in values) else ANY
+        return of if all(same(value.type, of) for value in values) else ANY
     return _PLAIN[kind] if kind in _COMMON or kind.__module__ == _numbers.__name__ else ANY

@@ -13,7 +13,7 @@ from ._lower_arrays import lower_numbers, lower_scalar
 from ._lower_values import BASES, WAYS, lower_instance
 from ._names import Symbol
 from ._struct import JuliaStruct, Wrapper
-from ._types import ANY, Type, known, shown
+from ._types import ANY, Type, known, same, shown
 from ._values import Bits, Dict, IdDict, Missing, Pairs, Set, iterate_pairs
 from ._wrappers import numpy
 
@@ -218,7 +218,7 @@ def _column(type_: Any, values: list[Any]) -> Any:
 
 def _opaque(type_: Any, values: list[Any]) -> Any:
     """Values of a type with an unknown layout: packed if they came packed."""
-    if values and all(type(value) is Bits and value.type == type_ for value in values):
+    if values and all(type(value) is Bits and same(value.type, type_) for value in values):
         return Made("array", type_, (len(values),), b"".join(value.data for value in values))
     return values
 

@@ -474,3 +474,13 @@ def test_large_floats() -> None:
     a, b = number(1, 1, bytes(31) + b"\xa0"), number(1, 1, bytes(31) + b"\xa0")
     b.d = Bits(T("Ptr{UInt64}"), bytes(8))
     assert a == b != number(1, 2, bytes(31) + b"\xa0")
+
+
+def test_types_that_are_arrays_are_compared_without_harm() -> None:
+    np = pytest.importorskip("numpy")
+    one, other = (julia.Bits(np.array([1, 2]), b"abcd") for _ in range(2))
+    of = julia.Type.parse("Dict{Int64,Any}")
+    for value in ([one, other], julia.Dict({1: one, 2: other}, type=of)):
+        # No such file is Julia's: it is stored, and parsed again as what it says.
+        parsed = julia.parse(julia.dumps({"a": value}))["a"]
+        assert repr(parsed).count("b'abcd'") == 2, parsed
