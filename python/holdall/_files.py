@@ -295,6 +295,22 @@ def read_source(file: Any, mmap: bool | Literal["copy"]) -> tuple[Any, bool]:
     return (view.toreadonly() if mmap else file), bool(mmap)
 
 
+def loaded(file: Any, mmap: bool | Literal["copy"], load: Callable[..., _T]) -> _T:
+    """What `load` makes of the bytes of a source, of which arrays are views or not."""
+    data, views = read_source(file, mmap)
+    given = data_of(file) if path_of(file) is None else None
+    return load(data, views=views) if given is None else of_data(given, lambda: load(data, views=views))
+
+
+def opened(file: Any, mmap: bool | Literal["copy"], open: Callable[..., _T]) -> _T:
+    """The document that `open` makes of a source: a file is mapped, and closed with the document."""
+    path = path_of(file)
+    if path is not None:
+        return open(mapped(path, mmap == "copy"), owned=True, views=bool(mmap))
+    data, views = read_source(file, mmap)
+    return of_data(memoryview(data), lambda: open(data, owned=False, views=views))
+
+
 def read_whole(path: str) -> bytes:
     with open(path, "rb", buffering=0) as stream:
         return stream.read()

@@ -169,7 +169,7 @@ fn is_lisp_values(data: &[u8]) -> bool {
     use lisp::tag::{INTEGER_FIX, REFERENCE, REFERENCE_FIX};
     let begins =
         data.first().is_some_and(|&first| first != REFERENCE && !(REFERENCE_FIX..INTEGER_FIX).contains(&first));
-    begins && lisp::Structure::of(data, usize::MAX).is_ok()
+    begins && lisp::Structure::of(data).is_ok()
 }
 
 /// Whether bytes are surely what they look like, for a reader of a format that any byte may begin.

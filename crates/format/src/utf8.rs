@@ -8,8 +8,6 @@ use crate::text::is_ascii;
 
 /// How many bytes one mask stands for.
 const BLOCK: usize = 64;
-/// Shorter texts are checked by the standard library, which needs no preparation.
-const SHORT: usize = 24;
 
 /// What a host has to know of a text before it makes a string of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,11 +72,7 @@ units! {
 /// `None`: it is not UTF-8, or has surrogates.
 #[inline]
 pub fn measure(bytes: &[u8]) -> Option<Measure> {
-    if bytes.len() <= SHORT {
-        std::str::from_utf8(bytes).ok()?;
-    } else {
-        simdutf8::basic::from_utf8(bytes).ok()?;
-    }
+    simdutf8::basic::from_utf8(bytes).ok()?;
     let most = bytes.iter().fold(0, |most, &byte| byte.max(most));
     let width = match most {
         ..0x80 => Width::Ascii,

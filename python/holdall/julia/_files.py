@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .. import _core, _files
@@ -48,15 +49,10 @@ def load(
     >>> load("model.bson")
     {'weights': [1.5, 2.5], 'epoch': 12}
     """
-    data, views = _files.read_source(file, mmap)
-
-    def read() -> Any:
-        return _core.julia_loads(
-            data, types=types, type=type, strict=strict, dec_hook=dec_hook, limits=limits, views=views
-        )
-
-    given = _files.data_of(file) if _files.path_of(file) is None else None
-    return read() if given is None else _files.of_data(given, read)
+    options: dict[str, Any] = {
+        "types": types, "type": type, "strict": strict, "dec_hook": dec_hook, "limits": limits
+    }  # fmt: skip
+    return _files.loaded(file, mmap, partial(_core.julia_loads, **options))
 
 
 def open_file(
@@ -85,13 +81,7 @@ def open_file(
     options: dict[str, Any] = {
         "types": types, "type": type, "strict": strict, "dec_hook": dec_hook, "limits": limits
     }  # fmt: skip
-    path = _files.path_of(file)
-    if path is None:
-        data, views = _files.read_source(file, mmap)
-        return _files.of_data(
-            memoryview(data), lambda: _core.julia_open(data, owned=False, views=views, **options)
-        )
-    return _core.julia_open(_files.mapped(path, mmap == "copy"), owned=True, views=bool(mmap), **options)
+    return _files.opened(file, mmap, partial(_core.julia_open, **options))
 
 
 def dump(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import _core, _files
@@ -71,13 +72,7 @@ def open_file(
     options: dict[str, Any] = {
         "types": types, "type": type, "strict": strict, "dec_hook": dec_hook, "limits": limits
     }  # fmt: skip
-    path = _files.path_of(file)
-    if path is None:
-        data, views = _files.read_source(file, mmap)
-        return _files.of_data(
-            memoryview(data), lambda: _core.lisp_open(data, owned=False, views=views, **options)
-        )
-    return _core.lisp_open(_files.mapped(path, mmap == "copy"), owned=True, views=bool(mmap), **options)
+    return _files.opened(file, mmap, partial(_core.lisp_open, **options))
 
 
 def parse(
@@ -159,10 +154,4 @@ def dump(
 
 
 def _load(file: Any, mmap: bool | Literal["copy"], **options: Any) -> Any:
-    data, views = _files.read_source(file, mmap)
-
-    def read() -> Any:
-        return _core.lisp_loads(data, views=views, **options)
-
-    given = _files.data_of(file) if _files.path_of(file) is None else None
-    return read() if given is None else _files.of_data(given, read)
+    return _files.loaded(file, mmap, partial(_core.lisp_loads, **options))

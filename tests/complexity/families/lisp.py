@@ -17,6 +17,12 @@ def nested(n: int, head: bytes) -> bytes:
 
 
 @family("lisp")
+def descriptions_within_descriptions(n: int) -> bytes:
+    """Where a symbol should stand, an object begins again."""
+    return b"\x13\x19\xd0" * (n // 3)
+
+
+@family("lisp")
 def marked_lists(n: int) -> bytes:
     depth = n // 4
     return b"\x22\x20\x05" * depth + b"\xd1" + b"\x05" * depth

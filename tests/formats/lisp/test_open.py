@@ -95,6 +95,19 @@ def test_a_vector_that_holds_itself() -> None:
     assert type(made) is Array and made.values is not None and made.values[0] is made
 
 
+def test_vectors_beside_one_that_holds_itself_are_tuples() -> None:
+    # #(#1=#(1 #1#) #2=#(3 #2#) #3=#(4 5) #3#), looked up in any order.
+    ring = bytes([0x22, 0x16, 4 + 2])
+    data = bytes([0x16, 4 + 4]) + ring + b"\xd1\x23" + ring + b"\xd3\x24" + ring + b"\xd4\xd5" + b"\x25"
+    for order in ((0, 1, 2, 3), (3, 2, 1, 0), (2, 0, 3, 1)):
+        doc = lisp.open(data)
+        made = {at: doc[at].load() for at in order}
+        assert [type(made[at]) for at in range(4)] == [Array, Array, tuple, tuple]
+        assert made[2] is made[3] and made[0].values[1] is made[0]
+        whole = doc.load()
+        assert [type(one) for one in whole] == [Array, Array, tuple, tuple]
+
+
 @each(
     "data, why",
     [

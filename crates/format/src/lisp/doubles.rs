@@ -1,6 +1,7 @@
 //! Doubles are told by their values: one that occurs again is written once, as SBCL can't tell two of a value apart.
 
 use crate::memory::{vec, HashMap, Vec};
+use std::hash::{BuildHasher, RandomState};
 
 /// Values are looked up in so many parts, each of which stays in a near cache.
 const PARTS: usize = 256;
@@ -39,12 +40,12 @@ impl Doubles {
 
 /// The values that occur more than once; 0 is none of them.
 fn again(all: &[u64]) -> HashMap<u64, Option<u64>> {
-    let mut again = HashMap::new();
+    let (key, mut again) = (Key::new(), HashMap::new());
     if all.len() <= FEW {
-        repeated(all, &mut again);
+        repeated(all, &key, &mut again);
         return again;
     }
-    let part = |bits: u64| (spread(bits) >> 56) as usize;
+    let part = |bits: u64| (key.hash(bits) >> 56) as usize;
     let mut ends = [0; PARTS];
     for &bits in all {
         ends[part(bits)] += 1;
@@ -61,17 +62,17 @@ fn again(all: &[u64]) -> HashMap<u64, Option<u64>> {
     }
     let mut start = 0;
     for end in ends {
-        repeated(&sorted[start..end], &mut again);
+        repeated(&sorted[start..end], &key, &mut again);
         start = end;
     }
     again
 }
 
-fn repeated(all: &[u64], again: &mut HashMap<u64, Option<u64>>) {
+fn repeated(all: &[u64], key: &Key, again: &mut HashMap<u64, Option<u64>>) {
     let mask = (2 * all.len()).next_power_of_two() - 1;
     let mut table = vec![0; mask + 1];
     for &bits in all {
-        let mut at = spread(bits) as usize & mask;
+        let mut at = key.hash(bits) as usize & mask;
         while table[at] != 0 && table[at] != bits {
             at = (at + 1) & mask;
         }
@@ -82,8 +83,19 @@ fn repeated(all: &[u64], again: &mut HashMap<u64, Option<u64>>) {
     }
 }
 
-/// Numbers of few digits differ in few bits.
-fn spread(bits: u64) -> u64 {
-    let product = bits.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    product ^ product >> 29
+/// What nobody knows who chooses the doubles: else all of them could meet in one place.
+struct Key(u64, u64);
+
+impl Key {
+    fn new() -> Key {
+        let random = |of: u64| RandomState::new().hash_one(of);
+        Key(random(0), random(1) | 1)
+    }
+
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation)]
+    fn hash(&self, bits: u64) -> u64 {
+        let product = u128::from(bits ^ self.0) * u128::from(self.1);
+        product as u64 ^ (product >> 64) as u64
+    }
 }

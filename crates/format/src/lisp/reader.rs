@@ -491,10 +491,10 @@ impl<'i> model::LispReader<'i> for Reader<'i> {
         Some(found)
     }
 
-    fn improper(&self, depth: usize) -> Result<Arc<Offsets>> {
+    fn improper(&self) -> Result<Arc<Offsets>> {
         match self.structure {
             Some(structure) => Ok(structure.improper()),
-            None => Structure::of(self.input.whole(), depth).map(|structure| structure.improper()),
+            None => Structure::of(self.input.whole()).map(|structure| structure.improper()),
         }
     }
 

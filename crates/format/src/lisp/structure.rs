@@ -8,7 +8,7 @@ use crate::model::{Leaf, LispNumbers, LispReader as _, LispValue, Offsets, Reade
 use std::sync::Arc;
 
 const NO_INFO: &str = "expected the description of an object, found another value";
-const TOO_DEEP: &str = "nested deeper than is allowed";
+const NO_SYMBOL: &str = "expected a symbol, found another value";
 
 /// Of so many values or more, runs of numbers are stepped over at once.
 const LEAST_RUN: u64 = 16;
@@ -27,15 +27,10 @@ pub struct Structure {
 }
 
 impl Structure {
-    /// Walks over all values of `input`, nested no deeper than `depth`.
-    pub fn of(input: &[u8], depth: usize) -> Result<Structure> {
-        let mut walk = Walk {
-            notes: Structure { improper: Arc::new(Offsets::none(input.len())), ..Structure::default() },
-            reader: Reader::new(input),
-            input,
-            stack: Vec::new(),
-            depth,
-        };
+    /// Walks over all values of `input`, with 24 bytes for each that is open.
+    pub fn of(input: &[u8]) -> Result<Structure> {
+        let notes = Structure { improper: Arc::new(Offsets::none(input.len())), ..Structure::default() };
+        let mut walk = Walk { notes, reader: Reader::new(input), input, stack: Vec::new() };
         while walk.reader.more()? {
             walk.notes.roots.push(walk.reader.offset());
             walk.value()?;
@@ -77,16 +72,14 @@ impl Structure {
 
     /// The offset after the value that begins at `at`.
     pub fn end(&self, input: &[u8], at: usize) -> Result<usize> {
-        let mut walk =
-            Walk { notes: self, reader: Reader::from(input, at), input, stack: Vec::new(), depth: usize::MAX };
+        let mut walk = Walk { notes: self, reader: Reader::from(input, at), input, stack: Vec::new() };
         walk.value()?;
         Ok(walk.reader.offset())
     }
 
     /// How many slots an object has whose code ends at `at`, and where their values begin.
     pub fn slots(&self, input: &[u8], at: usize) -> Result<(u64, usize)> {
-        let mut walk =
-            Walk { notes: self, reader: Reader::from(input, at), input, stack: Vec::new(), depth: usize::MAX };
+        let mut walk = Walk { notes: self, reader: Reader::from(input, at), input, stack: Vec::new() };
         let slots = walk.description()?;
         Ok((slots, walk.reader.offset()))
     }
@@ -156,10 +149,9 @@ struct Walk<'i, N> {
     reader: Reader<'i>,
     input: &'i [u8],
     stack: Vec<Open>,
-    depth: usize,
 }
 
-impl<N: Notes> Walk<'_, N> {
+impl<'i, N: Notes> Walk<'i, N> {
     /// Steps over one value.
     fn value(&mut self) -> Result<()> {
         self.one()?;
@@ -225,11 +217,7 @@ impl<N: Notes> Walk<'_, N> {
                 None => self.other()?,
             };
             if left > 0 {
-                let start = self.reader.offset();
-                if self.stack.len() >= self.depth {
-                    return Err(Error::new(ErrorKind::Malformed { why: TOO_DEEP }, start));
-                }
-                self.stack.push(Open { left, start, kind });
+                self.stack.push(Open { left, start: self.reader.offset(), kind });
             }
             return Ok(());
         }
@@ -265,12 +253,9 @@ impl<N: Notes> Walk<'_, N> {
         let place = match described {
             Token::LispValue(value @ LispValue::Info { slots }) => {
                 self.notes.info(place);
-                // Its parts are symbols, whose names and packages take no more than a few levels.
-                let outer = std::mem::take(&mut self.stack);
                 for _ in 0..value.values() {
-                    self.value()?;
+                    self.symbol()?;
                 }
-                self.stack = outer;
                 return Ok(slots as u64);
             }
             Token::LispValue(LispValue::KnownInfo(number)) => self.notes.known().info_place(number),
@@ -282,5 +267,30 @@ impl<N: Notes> Walk<'_, N> {
             Some(Token::LispValue(LispValue::Info { slots })) => Ok(slots as u64),
             _ => Err(Error::new(ErrorKind::Malformed { why: NO_INFO }, at)),
         }
+    }
+
+    /// Steps over a symbol within a description. Nothing else may stand there: other values could be descriptions again, and
+    /// each of them would take some of the stack.
+    fn symbol(&mut self) -> Result<()> {
+        let at = self.reader.offset();
+        let is_symbol = match self.marked()? {
+            Token::LispValue(LispValue::Symbol(_)) => matches!(self.marked()?, Token::Text(_) | Token::Reference(_)),
+            Token::LispValue(LispValue::Uninterned(_)) | Token::Reference(_) | Token::None | Token::Bool(true) => true,
+            _ => false,
+        };
+        match is_symbol {
+            true => Ok(()),
+            false => Err(Error::new(ErrorKind::Malformed { why: NO_SYMBOL }, at)),
+        }
+    }
+
+    /// The next token, which may have an id.
+    fn marked(&mut self) -> Result<Token<'i>> {
+        let token = self.reader.token()?;
+        if let Token::AssignId = token {
+            self.notes.assigned(self.reader.offset());
+            return self.reader.token();
+        }
+        Ok(token)
     }
 }

@@ -243,7 +243,7 @@ fn structure_is_known_without_building() {
         [&[0x20, 9], &[0x20, 6, 0xD1, 0xD2, 5], &[0x20, 5, 0xD3, 0xD4], &[0x22, 4, 0xD5, 4, 0x23, 5], info, &[0xD7]];
     let mut message = joined(&parts);
     message.extend([0x13, 0x24, 0xD8, 5]);
-    let structure = Structure::of(&message, usize::MAX).unwrap();
+    let structure = Structure::of(&message).unwrap();
     let improper: Vec<usize> = (0..message.len()).filter(|&at| structure.is_improper(at)).collect();
     assert_eq!(improper, [9], "only (3 . 4) doesn't end in NIL");
     assert_eq!(structure.roots(), [0]);
@@ -255,10 +255,24 @@ fn structure_is_known_without_building() {
     assert_eq!(structure.slots(&message, second + 1).unwrap(), (1, second + 2));
     assert_eq!(structure.end(&message, second).unwrap(), message.len() - 1);
     for end in 0..message.len() {
-        let found = Structure::of(&message[..end], usize::MAX);
+        let found = Structure::of(&message[..end]);
         assert!(end == 0 || found.is_err(), "{end} bytes are no whole message");
     }
-    assert!(Structure::of(&message, 1).is_err(), "deeper than 1");
+    // Descriptions that stand where a description's symbols should, one within the other.
+    assert!(Structure::of(&[0x13, 0x19, 0xD0].repeat(1_000_000)).is_err());
+    // A list within a list, and so on: no depth is too much.
+    assert!(Structure::of(&[[4].repeat(1_000_000), vec![0xD1], [5].repeat(1_000_000)].concat()).is_ok());
+}
+
+#[test]
+fn doubles_of_any_bits_are_told_apart() {
+    // Bits that differ in the highest places only, or in the lowest, or by the step of a common hash.
+    for step in [1u64, 1 << 12, 1 << 29, 1 << 45, 0x9e37_79b9_7f4a_7c15] {
+        let mut first = Writer::gathering(crate::sink::Nowhere);
+        (1..=100_000u64).for_each(|n| first.float(f64::from_bits(n.wrapping_mul(step))));
+        [7u64, 99_999, 7].iter().for_each(|n| first.float(f64::from_bits(n.wrapping_mul(step))));
+        assert_eq!(Writer::again(Vec::new(), first.take_doubles()).ids_of_doubles(), 2);
+    }
 }
 
 #[test]

@@ -139,9 +139,9 @@ pub trait LispReader<'i>: Reader<'i> {
     fn more(&mut self) -> Result<bool>;
     /// Takes up to `most` numbers that follow each other in the same form, if there are several.
     fn numbers(&mut self, most: usize) -> Option<LispNumbers<'i>>;
-    /// Walks over the whole message, whose values are nested no deeper than `depth`: where the first car begins of conses that
-    /// don't end in NIL.
-    fn improper(&self, depth: usize) -> Result<Arc<Offsets>>;
+    /// Walks over the whole message, with 24 bytes for each value that is open: where the first car begins of conses that don't
+    /// end in NIL.
+    fn improper(&self) -> Result<Arc<Offsets>>;
     /// Where the description of that number begins, of a message that is read in parts.
     fn info_place(&self, number: u64) -> Option<Self::Place>;
     fn dimensions(dimensions: Dimensions<'i>) -> impl Iterator<Item = Result<usize>>;

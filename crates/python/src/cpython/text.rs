@@ -314,7 +314,7 @@ pub unsafe fn from_bytes(text: Bytes<'_>) -> Result<Owned, Failure> {
     }
 }
 
-/// A string of UTF-8.
+/// A string of UTF-8 that was measured, and is longer than one character: of those CPython has its own.
 ///
 /// # Safety
 /// The GIL is held.
@@ -328,11 +328,6 @@ unsafe fn from_utf8(bytes: &[u8], Measure { count, width }: Measure) -> Option<O
     };
     // SAFETY: the string is new, nobody else has seen it, and it has room for `count` units of its width.
     unsafe {
-        if let (1, Width::Latin1) = (count, width) {
-            let mut only = [0];
-            utf8::decode(bytes, &mut only);
-            return one(only[0]);
-        }
         let made = Owned::new(ffi::PyUnicode_New(count as isize, widest))?;
         let data = ffi::PyUnicode_DATA(made.get());
         match width {

@@ -107,13 +107,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if len == 0 {
             return self.done(Some(tuple));
         }
-        let object_id = self.take_id();
+        let (object_id, offset) = (self.take_id(), self.here());
         self.opened(object_id, tuple.get());
         let accepts = if flags & FIXED == 0 { self.rules.node(item).accepts } else { 0 };
         for at in 0..len {
             let Some(value) = self.next_leaf(accepts)? else {
                 let frame = self.frame(Kind::Tuple, Some(tuple), len, object_id);
-                return Ok(self.push(Frame { at, item, flags, ..frame }));
+                return Ok(self.push(Frame { at, item, flags, offset, ..frame }));
             };
             // SAFETY: the tuple is new, and `at` is below its length.
             unsafe { fill::tuple_item(tuple.get(), at, value) };
@@ -196,11 +196,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             self.whole(object_id, set.get());
             return Ok(hand_over.then_some(set));
         }
-        let accepts = self.rules.node(item).accepts;
+        let (accepts, offset) = (self.rules.node(item).accepts, self.here());
         for at in 0..len {
             let Some(member) = self.next_leaf(accepts)? else {
                 let frame = self.frame(Kind::Set, Some(set), len, object_id);
-                return Ok(self.push(Frame { at, hand_over, item, ..frame }));
+                return Ok(self.push(Frame { at, hand_over, item, offset, ..frame }));
             };
             // SAFETY: both are owned references. Hashing a leaf runs no code.
             unsafe { Adding::new(&self.r, &self.rules.work, self.here()).member(set.get(), member.get(), 0)? };
@@ -307,11 +307,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.claim(len, 640 + 8 * len)?;
         let object_id = self.take_id();
         self.opened(object_id, deque.get());
-        let accepts = self.rules.node(item).accepts;
+        let (accepts, offset) = (self.rules.node(item).accepts, self.here());
         for at in 0..len {
             let Some(value) = self.next_leaf(accepts)? else {
                 let frame = self.frame(Kind::Append, Some(deque), len, object_id);
-                return Ok(self.push(Frame { at, item, ..frame }));
+                return Ok(self.push(Frame { at, item, offset, ..frame }));
             };
             // SAFETY: both are owned references.
             unsafe { types::collections::append(self.py, deque.get(), value.get())? };

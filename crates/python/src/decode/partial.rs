@@ -94,6 +94,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             None => self.run(0)?,
         };
         self.finish_deferred(0)?;
+        D::finish(self)?;
         Ok(root)
     }
 

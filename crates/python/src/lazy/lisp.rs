@@ -50,7 +50,7 @@ impl LispFile {
         // What was built for a type is not shared with other look-ups.
         let untyped = options.schema.is_none();
         let before = if untyped { std::mem::take(&mut *kept()) } else { kept().untyped() };
-        let (made, after) = decoder.part_of_lisp(before, number);
+        let (made, after) = decoder.part(before, number);
         drop(decoder);
         // Meanwhile a hook may have used this very document.
         let after = if untyped { after } else { after.untyped() };
@@ -168,8 +168,7 @@ pub fn open_lisp(data: &Bound<'_, PyAny>, owned: bool, options: decode::Options,
     let view = source.view()?;
     let input = view.as_slice();
     let raise = |error: Error| Fault::from(error).into_py(0);
-    let depth = options.limits.depth.unwrap_or(usize::MAX);
-    let structure = py.detach(|| Structure::of(input, depth)).map_err(raise)?;
+    let structure = py.detach(|| Structure::of(input)).map_err(raise)?;
     let [root] = *structure.roots() else {
         let why = if structure.roots().is_empty() { "expected a value, found the end" } else { SEVERAL };
         return Err(raise(Error::new(ErrorKind::Malformed { why }, input.len())));

@@ -50,8 +50,12 @@ pub fn build<'py>(py: Python<'py>, known: KnownType, parts: &[Bound<'py, PyAny>]
         (KnownType::Fraction, [numerator, denominator]) => {
             let (numerator, denominator) = (numerator.cast::<PyInt>()?, denominator.cast::<PyInt>()?);
             // Stored fractions are reduced already.
-            // SAFETY: both are ints, which the `Bound`s hold.
-            let small = unsafe { (int::value(numerator.as_ptr()), int::value(denominator.as_ptr())) };
+            // Subclasses of int, such as bool, are left to the constructor.
+            // SAFETY: the `Bound`s hold both, whose types are checked first.
+            let exact = |number: &Bound<'_, PyInt>| unsafe {
+                int::is(number.as_ptr()).then(|| int::value(number.as_ptr())).flatten()
+            };
+            let small = (exact(numerator), exact(denominator));
             if let (Some(above), Some(below @ 1..)) = small {
                 if is_reduced(above.unsigned_abs(), below.unsigned_abs()) {
                     let made = FRACTION.make(py, [owned(numerator.as_any()), owned(denominator.as_any())]);

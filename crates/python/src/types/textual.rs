@@ -36,8 +36,9 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object
     }
     if known == KnownType::IPv4Address {
         if let Some([number]) = IPV4.read(object)? {
-            // SAFETY: the instance holds the number.
-            if let Some(number) = (unsafe { int::value(number) }).and_then(|number| u32::try_from(number).ok()) {
+            // SAFETY: the instance holds what is in its slot, whose type is checked first.
+            let number = unsafe { int::is(number).then(|| int::value(number)).flatten() };
+            if let Some(number) = number.and_then(|number| u32::try_from(number).ok()) {
                 let text = new::text(object.py(), &format!("{}", Ipv4Addr::from(number)))?;
                 encoder.then(vec![WorkItem::Value(owned(text.as_any()))]);
                 return Ok(());

@@ -4,7 +4,7 @@ use super::call;
 use super::known::{FromLisp, LispMake};
 use crate::cpython::{held, new, owned, Owned};
 use crate::decode::frame::{Frame, Make};
-use crate::decode::{Decoder, Numbered, NO_ID};
+use crate::decode::{Decoder, Numbered};
 use crate::error::{decode, Result};
 use crate::memory::Vec;
 use crate::schema::ANY;
@@ -101,10 +101,10 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
     /// Begins a simple-vector of a message in which some hold themselves: those are arrays, which can.
     #[cold]
     pub(super) fn simple_vector(&mut self, len: usize) -> Result<Option<Owned>> {
-        if self.object_id == NO_ID || !self.dialect.lisp.is_ring(self.object_id) {
+        let (py, at) = (self.py, self.here());
+        if !self.dialect.lisp.is_odd(at) {
             return self.begin_tuple(len, ANY, 0);
         }
-        let (py, at) = (self.py, self.here());
         self.claim(len, 512 + 64 * len)?;
         let arguments = ((len,), true, py.None(), false);
         let made = call(py, &self.dialect.lisp.names.array, arguments).map_err(|error| self.refuse(error, at))?;
@@ -121,14 +121,15 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         let Some(Numbered { object: Some(object), hash_cost, .. }) = self.numbered.get(number as usize) else {
             return None;
         };
+        // Of an object that is not complete, this is the place of its frame.
+        let (place, frame) = (hash_cost.values, self.stack.get(hash_cost.values as usize)?);
         // SAFETY: an owned reference; only its class is looked at. The singleton lives as long as the interpreter.
         unsafe {
-            let within = self.stack.last().is_some_and(|top| top.is_value() && hash_cost.values >= top.chain);
+            let within = self.stack.last().is_some_and(|top| top.is_value() && place >= top.chain);
             if ffi::PyTuple_CheckExact(object.get()) == 0 || !within {
                 return None;
             }
-            self.dialect.lisp.make_ring(number as u32);
-            self.dialect.anew.get_or_insert(self.r.offset());
+            self.anew(frame.offset);
             Some(Owned::borrowed(ffi::Py_None()))
         }
     }

@@ -291,8 +291,9 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         if class != self.dialect.lisp.names.cons.get().cast() && class != addr_of_mut!(ffi::PyList_Type) {
             return Ok(());
         }
-        self.charge(self.here() + self.r.remaining())?;
-        let improper = self.r.improper(self.bounds.most_deep)?;
+        // What the walk takes: a place for each id, an entry for each value that is open.
+        self.charge(16 * (self.here() + self.r.remaining()))?;
+        let improper = self.r.improper()?;
         self.dialect.lisp.keep_improper(improper.clone());
         self.dialect.improper = Some(improper.clone());
         let [car_at, _] = self.dialect.lisp.names.cons_slots;

@@ -6,7 +6,7 @@ use crate::cpython::{held, int, owned, Obj, Owned};
 use crate::decode::dialect::Dialect;
 use crate::decode::frame::{Frame, Make};
 use crate::decode::hashed::Adding;
-use crate::decode::{Decoder, Kept, Numbered, NO_ID};
+use crate::decode::{Decoder, Numbered, NO_ID};
 use crate::error::{decode, raised, Result};
 use crate::memory::Vec;
 use crate::schema::node::{accepts, Seq, SeqKind};
@@ -84,7 +84,7 @@ impl<'i, R: LispReader<'i>> Dialect<'i> for FromLisp<'i, R> {
 
     #[inline(always)]
     fn tuple(decoder: &mut Decoder<'i, Self>, len: usize) -> Result<Option<Owned>> {
-        match decoder.dialect.has_rings {
+        match decoder.dialect.has_odd {
             true => decoder.simple_vector(len),
             false => decoder.begin_tuple(len, ANY, 0),
         }
@@ -316,19 +316,7 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
             list.append(held(self.py, &made))?;
         }
         self.finish_deferred(0)?;
-        Self::finish_all(self)?;
+        <FromLisp<'i, R> as Dialect<'i>>::finish(self)?;
         Ok(owned(list.as_any()))
-    }
-
-    /// Builds a part of a message that has an index: see [`Decoder::part`].
-    pub fn part_of_lisp(&mut self, kept: Kept, number: Option<u64>) -> (Result<Owned>, Kept) {
-        let (made, kept) = self.part(kept, number);
-        let made = made.and_then(|made| Self::finish_all(self).map(|()| made));
-        // What is built once more comes from nothing.
-        (made, if self.dialect.anew.is_some() { Kept::default() } else { kept })
-    }
-
-    fn finish_all(&mut self) -> Result<()> {
-        <FromLisp<'i, R> as Dialect<'i>>::finish(self)
     }
 }

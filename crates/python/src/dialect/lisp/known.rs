@@ -45,18 +45,9 @@ impl Lisp {
         self.odd.lock().unwrap_or_else(PoisonError::into_inner).insert(start);
     }
 
-    /// A simple-vector that holds itself is no tuple.
-    pub(super) fn is_ring(&self, object_id: u32) -> bool {
-        self.is_odd(usize::MAX - object_id as usize)
-    }
-
-    pub(super) fn make_ring(&self, object_id: u32) {
-        self.make_odd(usize::MAX - object_id as usize);
-    }
-
-    fn has_rings(&self) -> bool {
-        let odd = self.odd.lock().unwrap_or_else(PoisonError::into_inner);
-        odd.iter().any(|&at| at >= usize::MAX - u32::MAX as usize)
+    /// Whether any value needs another form.
+    fn has_odd(&self) -> bool {
+        !self.odd.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
     pub(super) fn improper(&self) -> Option<Arc<Offsets>> {
@@ -112,8 +103,8 @@ pub struct FromLisp<'i, R: LispReader<'i>> {
     pub(super) last: Option<(u64, Rc<Described>)>,
     /// Which conses are no proper list; looked up when something refers to conses whose end has not come yet.
     pub(super) improper: Option<Arc<Offsets>>,
-    /// Some simple-vectors directly hold themselves.
-    pub(super) has_rings: bool,
+    /// Some values need another form: of simple-vectors those that directly hold themselves.
+    pub(super) has_odd: bool,
     /// Conses of `LispMake::Conses` whose last cdr has not come yet; the innermost are last.
     pub(super) cells: Vec<Cell>,
     pub(super) classes_held: Vec<Owned>,
@@ -141,7 +132,7 @@ impl<'i, R: LispReader<'i>> FromLisp<'i, R> {
             by_object: HashMap::new(),
             last: None,
             improper: lisp.improper(),
-            has_rings: lisp.has_rings(),
+            has_odd: lisp.has_odd(),
             cells: Vec::new(),
             classes_held: Vec::new(),
             symbols: HashMap::new(),
