@@ -243,3 +243,12 @@ def test_budgets_count_what_needs_no_frame():
     with pytest.raises(holdall.LimitError, match="limits.bytes=300"):
         holdall.loads(stored, types=TYPES, limits=holdall.Limits(bytes=300))
     assert holdall.loads(stored, types=TYPES, limits=holdall.Limits(objects=100))[3] == dt.date.max
+
+
+def test_slots_that_hold_other_values_are_not_taken_for_numbers() -> None:
+    for value in ("x", 2.5, None, -1, 1 << 40):
+        address = ipaddress.IPv4Address("1.2.3.4")
+        address._ip = value  # type: ignore[assignment]
+        # What the class itself says of such an address, which is no text of one.
+        with pytest.raises((AttributeError, OverflowError, TypeError, holdall.HoldallError)):
+            holdall.loads(holdall.dumps(address))

@@ -56,7 +56,14 @@ def test_refused(data: str, why: str | None, at: int | None) -> None:
 
 def test_descriptions_within_descriptions_take_no_stack() -> None:
     data = b"\x13\x19\xd0" * 1_000_000
-    for read in (lisp.loads, lisp.open, lisp.loads_all, holdall.loads, holdall.msgpack.loads, holdall.bson.loads):
+    for read in (
+        lisp.loads,
+        lisp.open,
+        lisp.loads_all,
+        holdall.loads,
+        holdall.msgpack.loads,
+        holdall.bson.loads,
+    ):
         with pytest.raises(holdall.DecodeError):
             read(data)
     # Behind what has to be looked up in the whole message, too.
