@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import os
 import sys
 from typing import Any
 
@@ -18,7 +17,7 @@ import holdall
 from tests.support import models
 from tests.support.kinds import KINDS as ALL_KINDS
 from tests.support.kinds import TYPES, Kind, text
-from tests.support.level import damaged, stays_level
+from tests.support.level import damaged, resident_stays_level, stays_level
 
 ROUNDS = 10_000
 # Larger examples get fewer rounds: a leak shows in those as well.
@@ -183,10 +182,6 @@ def test_reference_counts_of_what_everyone_shares() -> None:
 def test_resident_memory_stays_level() -> None:
     """Buffers that CPython doesn't count: those of the core itself."""
 
-    def resident() -> int:
-        with open("/proc/self/statm") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
     objects = [kind.make() for kind in KINDS]
     messages = [holdall.dumps(obj) for obj in objects]
 
@@ -198,9 +193,9 @@ def test_resident_memory_stays_level() -> None:
 
     for _ in range(5):
         work()
-    gc.collect()
-    before = resident()
-    for _ in range(60):
-        work()
-    gc.collect()
-    assert resident() - before < 4 << 20
+
+    def rounds() -> None:
+        for _ in range(60):
+            work()
+
+    resident_stays_level(rounds, 4 << 20)

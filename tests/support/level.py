@@ -28,6 +28,25 @@ def stays_level(work: Callable[[], None], rounds: int) -> None:
     raise AssertionError(f"{grown} blocks more after {rounds} rounds")
 
 
+def resident_stays_level(work: Callable[[], object], most: int) -> None:
+    """Run `work` until a round leaves less than `most` bytes more of this process resident (needs /proc).
+
+    How the allocator lays out what one round frees depends on what ran before in this process; a leak shows every time.
+    """
+
+    def resident() -> int:
+        gc.collect()
+        return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    for _ in range(8):
+        before = resident()
+        work()
+        grown = resident() - before
+        if grown < most:
+            return
+    raise AssertionError(f"{grown} bytes more after a round")
+
+
 def damaged(data: bytes, seed: str) -> list[bytes]:
     """`data` cut off at up to 60 places, and with one byte changed, 60 times."""
     rng = random.Random(seed)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
-import os
+import itertools
 import random
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ import holdall
 from tests.support import logs
 from tests.support.isomorphic import isomorphic
 from tests.support.kinds import KINDS, TYPES
+from tests.support.level import resident_stays_level
 from tests.support.logs import read, small, smalls, write
 from tests.support.places import REPO
 
@@ -328,20 +329,6 @@ def test_names_are_written_again_now_and_then(path: Path) -> None:
     assert 3 <= path.read_bytes().count(b"a key of its own") <= 20
 
 
-def grown(work: Callable[[int], object], warm: int, rounds: int) -> int:
-    """Bytes by which this process grows in so many rounds more."""
-
-    def resident() -> int:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-    for number in range(warm):
-        work(number)
-    before = resident()
-    for number in range(warm, warm + rounds):
-        work(number)
-    return resident() - before
-
-
 class Null:
     def write(self, data: bytes) -> int:
         return len(data)
@@ -351,17 +338,27 @@ class Null:
 @pytest.mark.xdist_group("memory")
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is measured as Linux shows it")
 def test_memory_is_constant(path: Path) -> None:
-    """Though every record has keys and texts that nothing has named before: 60 MB of them."""
+    """Though every record has keys and texts that nothing has named before: 20 MB of them a round."""
 
     def named(number: int) -> dict[str, Any]:
         text = f"a text that comes twice, {number:>75}"
         return {f"a key of record {number:>84}": text, "again": [text, text]}
 
+    records = map(named, itertools.count())
+
+    def write_some() -> None:
+        for record in itertools.islice(records, 100_000):
+            log.write(record)
+
+    def read_some() -> None:
+        for _ in range(50_000):
+            reader.read()
+
     with holdall.Writer(Null()) as log:
-        assert grown(lambda number: log.write(named(number)), 30_000, 300_000) < 12 << 20
-    write(path, map(named, range(130_000)))
+        resident_stays_level(write_some, 6 << 20)
+    write(path, itertools.islice(records, 400_000))
     with holdall.Reader(path) as reader:
-        assert grown(lambda number: reader.read(), 30_000, 100_000) < 12 << 20
+        resident_stays_level(read_some, 6 << 20)
 
 
 # --- seek ---

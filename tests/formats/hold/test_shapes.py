@@ -21,7 +21,7 @@ import pytest
 
 import holdall
 from holdall import Decoder, dumps, loads, register
-from tests.support.level import stays_level
+from tests.support.level import resident_stays_level, stays_level
 from tests.support.logs import read
 
 _numbers = itertools.count()
@@ -489,11 +489,6 @@ def test_many_layouts_are_not_kept(name: str) -> None:
     cls = class_of(name)
     register(cls, name=name)
 
-    def used() -> int:
-        gc.collect()
-        with open("/proc/self/statm") as file:
-            return int(file.read().split()[1]) * 4096
-
     def messages(start: int, count: int) -> Iterator[bytes]:
         fields = dict.fromkeys((f"field{number}" for number in range(20)), 0)
         for number in range(start, start + count):
@@ -506,11 +501,10 @@ def test_many_layouts_are_not_kept(name: str) -> None:
         for data in messages(start, count):
             loads(data, types=holdall.Record)
 
-    load(0, 5_000)
-    before, blocks = used(), sys.getallocatedblocks()
-    load(5_000, 50_000)
-    assert sys.getallocatedblocks() - blocks < 2_000
-    assert used() - before < 2 << 20
+    start = itertools.count(0, 20_000)
+    load(next(start), 5_000)
+    resident_stays_level(lambda: load(next(start), 20_000), 1 << 20)
+    stays_level(lambda: load(next(start), 20), 100)
 
 
 @pytest.mark.parametrize("limit", ["objects", "bytes"])
