@@ -7,13 +7,13 @@ use crate::classes::how::Base;
 use crate::classes::registry;
 use crate::cpython::{Owned, Type};
 use crate::decode::dialect::Dialect;
-use crate::decode::{Decoder, Numbered, State, NO_ID};
+use crate::decode::Decoder;
 use crate::error::{decode, raised, Result};
 use crate::memory::format;
 use crate::shapes::{Build, Shape};
 use crate::types;
 use crate::types::{extent, Cost};
-use holdall_format::model::{reduce, KnownType, ShapeKind};
+use holdall_format::model::{KnownType, ShapeKind};
 use holdall_format::Reader;
 use pyo3::ffi;
 use pyo3::Python;
@@ -215,82 +215,6 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Whether `make` has just pushed a frame for the fields of its object; resets the flag.
     pub(crate) fn take_made_again(&mut self) -> bool {
         std::mem::take(&mut self.made_again)
-    }
-
-    /// Handles the next part of a recipe: function and arguments make the object, each later part is applied to it.
-    pub(crate) fn reduce_part(&mut self) -> Result<()> {
-        let Some(frame) = self.stack.last_mut() else { return Ok(()) };
-        let (at, object_id) = (frame.offset, frame.object_id);
-        let Some(Parts { make: Some(Make::Recipe { flags, deferred }), gathered, .. }) = frame.parts.as_deref_mut()
-        else {
-            return Err(decode("a frame without its recipe", at));
-        };
-        let deferred = *deferred;
-        let Some(object) = frame.object.clone() else {
-            if gathered.len() < reduce::values(*flags).0 {
-                return Ok(());
-            }
-            let (flags, parts) = (*flags, std::mem::take(gathered));
-            // The function must see its arguments complete.
-            self.finish_deferred(deferred)?;
-            let made = self.made_by(flags, &parts, object_id, at)?;
-            if let Some(frame) = self.stack.last_mut() {
-                frame.object = Some(made);
-            }
-            return Ok(());
-        };
-        // Parts come in the order of their flags.
-        let then = [reduce::ITEMS, reduce::PAIRS, reduce::STATE, reduce::SETTER];
-        let Some(flag) = then.into_iter().find(|flag| *flags & flag != 0) else {
-            return Err(decode("a recipe out of place", at));
-        };
-        *flags &= !flag;
-        if flag == reduce::STATE && *flags & reduce::SETTER != 0 {
-            return Ok(()); // kept for the setter
-        }
-        let parts = std::mem::take(gathered);
-        self.finish_deferred(deferred)?;
-        match &parts[..] {
-            [state, setter] => types::reduce::set_by(self.py, setter, &object, state),
-            [part] => types::reduce::apply(self.py, flag, &object, part, at),
-            _ => Err(decode("a recipe out of place", at)),
-        }
-    }
-
-    /// The object that function and arguments make, unless one of the arguments has led to making it already.
-    fn made_by(&mut self, flags: u8, parts: &[Owned], object_id: u32, at: usize) -> Result<Owned> {
-        if let Some(Numbered { object: Some(made), .. }) = self.numbered.get(object_id as usize) {
-            return Ok(made.clone());
-        }
-        let [number, rest @ ..] = parts else { return Err(decode("a recipe without parts", at)) };
-        if flags & reduce::AGAIN == 0 {
-            let made = types::reduce::create(self.py, flags, parts, at)?;
-            self.opened_here(object_id, &made);
-            return Ok(made);
-        }
-        let number = types::reduce::number(self.py, number)
-            .filter(|&number| matches!(self.numbered.get(number), Some(Numbered { object: None, .. })));
-        let Some(number) = number else { return Err(decode("a recipe that makes no object that is being made", at)) };
-        let made = types::reduce::create(self.py, flags, rest, at)?;
-        self.opened_here(number as u32, &made);
-        self.opened_here(object_id, &made);
-        Ok(made)
-    }
-
-    /// Enters the object of the top frame under an id; that frame's index is its place on the stack.
-    fn opened_here(&mut self, object_id: u32, made: &Owned) {
-        self.opened(object_id, made.get());
-        if let Some(entry) = self.numbered.get_mut(object_id as usize) {
-            entry.hash_cost.values = self.stack.len() as u32 - 1;
-        }
-    }
-
-    pub(crate) fn finish_reduce(&mut self, mut frame: Frame<D::Make>) -> Result<Owned> {
-        let Some(object) = frame.object.take() else { return Err(decode("a recipe without its object", frame.offset)) };
-        if frame.object_id != NO_ID {
-            self.numbered[frame.object_id as usize].state = State::Whole;
-        }
-        Ok(object)
     }
 }
 

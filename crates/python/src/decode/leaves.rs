@@ -4,11 +4,11 @@ use super::frame::{hash_cost_of_known, Frame, Kind, Make};
 use super::{Decoder, Numbered, State, NO_ID};
 use crate::budget::hash_cost::{frees_by_recursion, hash_cost_of_instance, HashCost};
 use crate::classes::how::Base;
-use crate::cpython::{dict, fill, Owned, Type};
+use crate::cpython::{fill, Owned, Type};
 use crate::decode::dialect::Dialect;
 use crate::error::{raised, Result};
 use crate::schema::node::accepts;
-use crate::shapes::{Build, Shape};
+use crate::shapes::Shape;
 use crate::types;
 use holdall_format::model::KnownType;
 use holdall_format::{Reader, Token};
@@ -96,7 +96,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if let Some(leaf) = self.next_leaf(accepts::ALL)? {
             return Ok(Some(leaf));
         }
-        match self.r.token()? {
+        let token = self.r.token()?;
+        self.rare_leaf(token)
+    }
+
+    /// A leaf of a form that [`Decoder::next_leaf`] does not read. `None`: it is none.
+    pub(super) fn rare_leaf(&mut self, token: Token<'i>) -> Result<Option<Owned>> {
+        match token {
             Token::Text(text) => self.string_of(text).map(Some),
             Token::Bytes(bytes) => D::bytes(self, bytes),
             // SAFETY: the GIL is held while a decoder lives.
@@ -133,47 +139,24 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let stored = match self.r.token()? {
             Token::Dict(0) => None,
             Token::Instance(number) if self.r.indexed().is_none() => {
-                let shape = self.shape_of(number)?;
-                match self.leaf_fields(&shape)? {
-                    None => return Ok(None),
-                    dict => dict,
+                // The exception will hold what the dict holds: frames count how deep freeing goes on from there.
+                let mut held = HashCost::default();
+                match self.small_dict(number, 0, &mut held)? {
+                    Some(dict) if held == HashCost::default() => Some(dict),
+                    _ => return Ok(None),
                 }
             }
             _ => return Ok(None),
         };
         // The pair, the arguments, and the dict of the fields; what they hold was read already.
-        self.claim(0, 64 + 48 + 8 * len + 64)?;
-        self.bounds.objects = self.bounds.objects.checked_sub(len + 4).ok_or_else(|| self.over(0))?;
+        self.charge_read(len + 4, 64 + 48 + 8 * len + 64)?;
         self.whole(object_id, arguments.get());
         self.costs_of_entry(object_id, HashCost::default().around(1, len));
         Ok(Some((arguments, stored)))
     }
 
-    /// A dict of that shape, if its values are leaves.
-    fn leaf_fields(&mut self, shape: &Rc<Shape>) -> Result<Option<Owned>> {
-        if !matches!(shape.build, Build::Dict) {
-            return Ok(None);
-        }
-        // SAFETY: the GIL is held while a decoder lives.
-        let dict = unsafe { Owned::new(ffi::PyDict_New()) }.ok_or_else(raised)?;
-        for name in &shape.names {
-            let Some(value) = self.leaf_or_shared()? else { return Ok(None) };
-            // SAFETY: all are owned references, and names are strings.
-            if !unsafe { dict::set(dict.get(), name.get(), value.get()) } {
-                return Err(raised());
-            }
-        }
-        // SAFETY: `dict` is a dict. The frame that reads it again says what is wrong with a name that occurs twice.
-        if unsafe { dict::len(dict.get()) } != shape.names.len() {
-            return Ok(None);
-        }
-        self.claim(0, shape.bytes)?;
-        self.bounds.objects = self.bounds.objects.checked_sub(shape.names.len()).ok_or_else(|| self.over(0))?;
-        Ok(Some(dict))
-    }
-
     /// A leaf of any form, perhaps with an id, or a text that was met before.
-    fn leaf_or_shared(&mut self) -> Result<Option<Owned>> {
+    pub(super) fn leaf_or_shared(&mut self) -> Result<Option<Owned>> {
         let before = self.r.place();
         if let Some(leaf) = self.plain_leaf()? {
             return Ok(Some(leaf));

@@ -16,6 +16,7 @@ mod instance;
 mod late;
 mod leaves;
 mod partial;
+mod recipe;
 mod resolve;
 mod run;
 mod runs;

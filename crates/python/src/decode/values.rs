@@ -12,7 +12,7 @@ use crate::schema::node::accepts;
 use crate::schema::{time, NodeId, ANY};
 use crate::types;
 use crate::types::buffer::{BufferToken, Charge, Lender};
-use holdall_format::model::{reduce, BsonValue, Bytes, KnownType, Leaf};
+use holdall_format::model::{BsonValue, Bytes, KnownType, Leaf};
 use holdall_format::{Error as FormatError, ErrorKind, Reader, Token};
 use pyo3::ffi;
 use pyo3::Python;
@@ -260,12 +260,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             self.object_id = NO_ID;
             return Ok(Some(value));
         }
-        let before = self.r.place();
-        if matches!(self.r.token()?, Token::AssignId | Token::Reference(_)) {
-            return Err(decode("a mark of what has a number", self.here()));
+        match self.r.next()? {
+            Token::AssignId | Token::Reference(_) => Err(decode("a mark of what has a number", self.here())),
+            token => self.node_of(token),
         }
-        self.r.rewind(before);
-        self.next_node(ANY)
     }
 
     /// [`Decoder::node`] for callers that have the token already and are called less often: it is not inlined.
@@ -367,7 +365,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     let buffer = self.of_lender(|py, lender, charge| types::buffer::take(py, lender, charge, token))?;
                     self.done(Some(buffer))
                 }
-                Token::Global => self.gather(Make::Global, 2),
+                Token::Global => self.global(here),
                 Token::Persistent => self.gather(Make::Persistent, 1),
                 Token::Reduce(flags) => self.recipe(flags, here),
                 _ => Err(decode("a token out of place", here)),
@@ -387,19 +385,6 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             value => types::bson_values::build(self.py, value, at, |text| self.string(text))?,
         };
         self.done(Some(made))
-    }
-
-    /// A recipe of a trusted message: the parts that make the object, then those applied to it.
-    fn recipe(&mut self, flags: u8, at: usize) -> Result<Option<Owned>> {
-        if !types::reduce::is_sound(flags) {
-            return Err(decode("a recipe with parts that exclude each other", at));
-        }
-        let (made_of, then) = reduce::values(flags);
-        self.claim(made_of + then, 256)?;
-        let object_id = self.take_id();
-        let make = Make::Recipe { flags, deferred: self.late.deferred.len() };
-        let frame = Frame::gather(make, None, made_of + then, object_id, at);
-        Ok(self.push(Frame { kind: Kind::Reduce, ..frame }))
     }
 
     /// A datetime for a point in time: in UTC, or without a zone in formats that don't store whether there was one.

@@ -10,6 +10,7 @@ use crate::schema::class::utf8;
 use crate::types::walker::WorkItem;
 use holdall_format::Writer;
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
@@ -126,11 +127,11 @@ impl<D: Dialect> Encoder<'_, D> {
         match self.options.forms.uuid {
             UuidForm::Canonical => return Ok(false),
             UuidForm::Hex => {
-                let hex = object.getattr("hex")?;
+                let hex = object.getattr(intern!(object.py(), "hex"))?;
                 self.then(vec![WorkItem::Value(owned(&hex))]);
             }
             UuidForm::Bytes => {
-                let bytes = object.getattr("bytes")?;
+                let bytes = object.getattr(intern!(object.py(), "bytes"))?;
                 self.w.bytes(bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes());
             }
         }

@@ -26,15 +26,17 @@ pub struct Recipe {
 impl Recipe {
     /// Takes the result of a `__reduce__` apart, and checks it as pickle does.
     pub fn new(object: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> Result<Recipe> {
-        let name = crate::classes::plan::shown_class(object)?;
         let wrong = |what: &str| -> Fault {
-            encode_error(format_args!("can't store a `{name}`: its `__reduce__` gave {what}"))
+            match crate::classes::plan::shown_class(object) {
+                Ok(name) => encode_error(format_args!("can't store a `{name}`: its `__reduce__` gave {what}")),
+                Err(error) => error.into(),
+            }
         };
         let Ok(value) = value.cast::<PyTuple>() else { return Err(wrong("neither a tuple nor the name of a global")) };
         if !(2..=6).contains(&value.len()) {
             return Err(wrong("a tuple that has not 2 to 6 items"));
         }
-        let part = |at: usize| value.get_item(at).ok().filter(|part| !part.is_none());
+        let part = |at: usize| value.as_slice().get(at).filter(|part| !part.is_none()).cloned();
         let function = value.get_item(0)?;
         if !function.is_callable() {
             return Err(wrong("something to call that is not callable"));
@@ -89,15 +91,20 @@ impl Recipe {
         args: &Bound<'_, PyTuple>,
         wrong: &dyn Fn(&str) -> Fault,
     ) -> Result<()> {
-        let name = function.getattr("__name__").and_then(|name| name.extract::<String>()).if_taken()?;
+        // Classes are called: their names are not asked for.
+        let name = match function.is_instance_of::<PyType>() {
+            true => None,
+            false => function.getattr(intern!(object.py(), "__name__")).if_taken()?,
+        };
+        let name = name.as_ref().and_then(|name| name.cast::<PyString>().ok()?.to_str().ok());
         let class_of = |args: &Bound<'_, PyTuple>| -> Result<Owned> {
             let class = args.get_item(0)?;
-            if !class.is_instance_of::<PyType>() || !class.is(object.getattr("__class__")?) {
+            if !class.is_instance_of::<PyType>() || !class.is(object.getattr(intern!(object.py(), "__class__"))?) {
                 return Err(wrong("another class than its own to make it of"));
             }
             Ok(owned(&class))
         };
-        match name.as_deref() {
+        match name {
             Some("__newobj_ex__") => {
                 let [_, rest, keywords] = &args.iter().collect::<Vec<_>>()[..] else {
                     return Err(wrong("other arguments than class, arguments and keyword arguments"));
@@ -136,9 +143,10 @@ pub fn number(py: Python<'_>, part: &Owned) -> Option<usize> {
 /// Makes an object from function and arguments (and keyword arguments if `flags` say so). The function may raise
 /// anything.
 pub fn create(py: Python<'_>, flags: u8, parts: &[Owned], at: usize) -> Result<Owned> {
+    let [function, args, keywords @ ..] = parts else { return Err(decode("a recipe without arguments", at)) };
     // SAFETY: the caller's `parts` hold the objects.
-    let parts: Vec<_> = parts.iter().map(|part| unsafe { Bound::from_borrowed_ptr(py, part.get()) }).collect();
-    let [function, args, keywords @ ..] = &parts[..] else { return Err(decode("a recipe without arguments", at)) };
+    let bound = |part: &Owned| unsafe { Bound::from_borrowed_ptr(py, part.get()) };
+    let (function, args, keywords) = (bound(function), bound(args), keywords.first().map(bound));
     let Ok(args) = args.cast::<PyTuple>() else {
         return Err(decode("expected the arguments of a recipe, a tuple", at));
     };
@@ -149,10 +157,10 @@ pub fn create(py: Python<'_>, flags: u8, parts: &[Owned], at: usize) -> Result<O
         return Ok(owned(&function.call1(args)?));
     }
     let Ok(class) = function.cast::<PyType>() else { return Err(decode("expected the class of a recipe", at)) };
-    let keywords = match keywords {
-        [] => std::ptr::null_mut(),
-        [keywords, ..] if keywords.is_instance_of::<PyDict>() => keywords.as_ptr(),
-        _ => return Err(decode("expected the keyword arguments of a recipe, a dict", at)),
+    let keywords = match &keywords {
+        None => std::ptr::null_mut(),
+        Some(keywords) if keywords.is_instance_of::<PyDict>() => keywords.as_ptr(),
+        Some(_) => return Err(decode("expected the keyword arguments of a recipe, a dict", at)),
     };
     let class = class.as_ptr().cast::<ffi::PyTypeObject>();
     // SAFETY: the `Bound` holds the class; a constructor takes a tuple, and a dict or null.

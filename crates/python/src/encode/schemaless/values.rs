@@ -18,6 +18,7 @@ use holdall_format::model::{KnownType, Seq, TimestampWriter};
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDelta, PyInt, PyString};
 use std::ptr::addr_of_mut;
@@ -27,7 +28,7 @@ use std::rc::Rc;
 pub fn key_text(key: &Bound<'_, PyAny>) -> Result<Owned> {
     let py = key.py();
     if !key.is_exact_instance_of::<PyInt>() && key.is_instance(&py.import("enum")?.getattr("Enum")?)? {
-        return key_text(&key.getattr("_value_")?);
+        return key_text(&key.getattr(intern!(key.py(), "_value_"))?);
     }
     if let Ok(text) = key.cast::<PyString>() {
         // The content of a subclass's instance, whatever its `__str__` returns.
@@ -180,7 +181,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
             }
             How::Based(base) => self.schemaless_based(&bound, *base),
             How::Enum => {
-                let value = bound.getattr("_value_")?;
+                let value = bound.getattr(intern!(bound.py(), "_value_"))?;
                 self.then(vec![WorkItem::Value(owned(&value))]);
                 Ok(())
             }
@@ -273,12 +274,15 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
     fn schemaless_special(&mut self, object: &Bound<'_, PyAny>, special: Special) -> Result<bool> {
         match special {
             Special::Extension => {
-                let code: i8 = object.getattr("code")?.extract()?;
-                let data = object.getattr("data")?;
+                let code: i8 = object.getattr(intern!(object.py(), "code"))?.extract()?;
+                let data = object.getattr(intern!(object.py(), "data"))?;
                 D::extension(self, code, data.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes())?;
             }
             Special::Timestamp => {
-                self.w.timestamp(object.getattr("seconds")?.extract()?, object.getattr("nanoseconds")?.extract()?);
+                self.w.timestamp(
+                    object.getattr(intern!(object.py(), "seconds"))?.extract()?,
+                    object.getattr(intern!(object.py(), "nanoseconds"))?.extract()?,
+                );
             }
             Special::Mapping => {
                 let copy = new::dict(object.py())?;
@@ -423,7 +427,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                 Ok(())
             }
             Family::Record => {
-                let fields = object.getattr("fields")?;
+                let fields = object.getattr(intern!(object.py(), "fields"))?;
                 match self.options.forms.order {
                     // SAFETY: a record's fields are a dict.
                     Order::Sorted => unsafe { self.sorted_dict(fields.as_ptr()) },
@@ -444,7 +448,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                     self.schemaless_str(new::text(object.py(), &text)?.as_any())
                 }
                 _ if is_its_text(known) => self.schemaless_str(object),
-                KnownType::ZoneInfo => self.schemaless_str(&object.getattr("key")?),
+                KnownType::ZoneInfo => self.schemaless_str(&object.getattr(intern!(object.py(), "key"))?),
                 KnownType::PythonPattern => self.schemaless_pattern(object),
                 KnownType::PythonArray | KnownType::NumpyArray => {
                     let list = object.call_method0("tolist")?;
@@ -488,9 +492,9 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
 
     /// Writes a pattern's text. Flags have no form in it, except those that every pattern of the kind has.
     fn schemaless_pattern(&mut self, pattern: &Bound<'_, PyAny>) -> Result<()> {
-        let text = pattern.getattr("pattern")?;
+        let text = pattern.getattr(intern!(pattern.py(), "pattern"))?;
         let plain = pattern.py().import("re")?.call_method1("compile", (&text,))?;
-        if !plain.getattr("flags")?.eq(pattern.getattr("flags")?)? {
+        if !plain.getattr(intern!(plain.py(), "flags"))?.eq(pattern.getattr(intern!(pattern.py(), "flags"))?)? {
             // SAFETY: `pattern` is held by the `Bound`.
             return unsafe { self.refused(pattern.as_ptr(), "its flags have no form, which needs") };
         }
