@@ -11,7 +11,7 @@ use crate::message::limits::Limits;
 use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::Wanted;
-use crate::message::{decode_by, finished_message, with_bytes, write_in_dialect};
+use crate::message::{decode_by, finished_message, is_lone_leaf, with_bytes, write_in_dialect, wrote_leaf};
 use crate::{decode, encode};
 use holdall_format::detect::Format;
 use holdall_format::msgpack::{Reader, Writer};
@@ -20,6 +20,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 
 fn encode_into(scratch: &mut Scratch, object: &Bound<'_, PyAny>, options: &encode::Options) -> Result<(), Fault> {
+    if is_lone_leaf(object, options) {
+        if wrote_leaf(Writer::new(&mut scratch.output), object)? {
+            return Ok(());
+        }
+        scratch.output.reset();
+    }
     let Scratch { output, tables } = scratch;
     write_in_dialect(MessagePack::new(), Writer::new(&mut *output), tables, object, options, |_| ())
 }

@@ -96,7 +96,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// What is known of a dtype; it is examined once, however many arrays refer to it.
     fn dtype_of(&mut self, value: Owned, at: usize) -> Result<Arc<Dtype>> {
         let key = value.get() as usize;
-        if let Some((_, known)) = self.memo.dtypes.get(&key) {
+        if let Some((_, known)) = self.memo().dtypes.get(&key) {
             return Ok(known.clone());
         }
         let known = dtype::of_value(self.py, &value, at)?;
@@ -104,7 +104,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             // Each part of the message counts the fields anew.
             self.rules.work.charge(known.fields.saturating_mul(32), "dtypes with many fields", at)?;
         }
-        self.memo.dtypes.insert(key, (value, known.clone()));
+        self.memo().dtypes.insert(key, (value, known.clone()));
         Ok(known)
     }
 

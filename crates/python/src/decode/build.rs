@@ -137,7 +137,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// A pattern that was compiled for this message before.
     fn pattern_of(&self, parts: &[Owned]) -> Result<Option<Owned>> {
-        let (Some(known), [pattern, flags]) = (&self.memo.patterns, parts) else { return Ok(None) };
+        let (Some(known), [pattern, flags]) = (&self.patterns, parts) else { return Ok(None) };
         // SAFETY: the memo and `parts` hold the objects; hashing and comparing text, bytes and ints runs no Python code.
         unsafe {
             if !is_plain(pattern) || !is_plain(flags) {
@@ -160,7 +160,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             if ffi::PyLong_Check(pattern.get()) != 0 {
                 return Ok(0); // no pattern
             }
-            let met = self.memo.patterns.as_ref().map_or(0, |known| ffi::PyDict_Contains(known.get(), pattern.get()));
+            let met = self.patterns.as_ref().map_or(0, |known| ffi::PyDict_Contains(known.get(), pattern.get()));
             match met {
                 0 => Ok(AT_ALL + EACH_CHARACTER * ffi::PyObject_Size(pattern.get()).max(0) as usize),
                 1 => Ok(0),
@@ -177,10 +177,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let made = types::build(self.py, KnownType::PythonPattern, parts, at)?;
         // SAFETY: the memo holds the dict, `parts` the pattern and its flags, and `made` is an owned reference.
         unsafe {
-            if self.memo.patterns.is_none() {
-                self.memo.patterns = Owned::new(ffi::PyDict_New());
+            if self.patterns.is_none() {
+                self.patterns = Owned::new(ffi::PyDict_New());
             }
-            if let (Some(known), [pattern, flags]) = (&self.memo.patterns, parts) {
+            if let (Some(known), [pattern, flags]) = (&self.patterns, parts) {
                 let key = Owned::new(ffi::PyTuple_Pack(2, pattern.get(), flags.get())).ok_or_else(raised)?;
                 for key in [key.get(), pattern.get()] {
                     if ffi::PyDict_SetItem(known.get(), key, made.get()) != 0 {

@@ -30,12 +30,12 @@ pub(crate) struct Elsewhere<P> {
     /// Set while a skipped object is read after all, or a part of a message is.
     pub(crate) again: Option<Again>,
     /// For a part of a message: what is known of the rest.
-    pub(crate) far: Far,
+    pub(crate) far: Option<Box<Far>>,
 }
 
 impl<P> Default for Elsewhere<P> {
     fn default() -> Self {
-        Elsewhere { skipped: Vec::new(), ahead: 0, backs: Vec::new(), again: None, far: Far::default() }
+        Elsewhere { skipped: Vec::new(), ahead: 0, backs: Vec::new(), again: None, far: None }
     }
 }
 

@@ -152,7 +152,16 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// Hashes the deferred keys and members from index `from` on, and adds them.
+    #[inline(always)]
     pub(crate) fn finish_deferred(&mut self, from: usize) -> Result<()> {
+        if self.late.deferred.len() <= from && self.late.half.is_none() {
+            return Ok(());
+        }
+        self.finish_late(from)
+    }
+
+    #[inline(never)]
+    fn finish_late(&mut self, from: usize) -> Result<()> {
         if let Some(half) = self.late.half.as_ref().filter(|_| from == 0 && !self.r.trusted()) {
             let objects =
                 half.numbers.values().filter_map(|&number| self.numbered.get(number as usize)?.object.clone());

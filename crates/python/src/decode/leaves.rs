@@ -4,19 +4,47 @@ use super::frame::{hash_cost_of_known, Frame, Kind, Make};
 use super::{Decoder, Numbered, State, NO_ID};
 use crate::budget::hash_cost::{frees_by_recursion, hash_cost_of_instance, HashCost};
 use crate::classes::how::Base;
-use crate::cpython::{fill, Owned, Type};
+use crate::cpython::{fill, float, int, text, Owned, Type};
 use crate::decode::dialect::Dialect;
 use crate::error::{raised, Result};
 use crate::schema::node::accepts;
 use crate::shapes::Shape;
 use crate::types;
-use holdall_format::model::KnownType;
+use holdall_format::model::{KnownType, Leaf};
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 use std::rc::Rc;
 
 /// Known types with more parts always gather them.
 const MOST: usize = 3;
+
+/// The value of a message that is one leaf and nothing else, which needs no decoder. `None`: it is something else, or damaged, and
+/// the reader is where it was.
+///
+/// # Safety
+/// The GIL is held.
+pub unsafe fn lone_leaf<'i, R: Reader<'i>>(reader: &mut R) -> Option<Owned> {
+    let before = reader.place();
+    // SAFETY: the GIL is held, by contract; the reader has checked the bytes of `Leaf::Ascii`.
+    let made = unsafe {
+        match reader.leaf() {
+            Ok(Some(Leaf::Ascii(bytes))) => text::from_ascii(bytes),
+            Ok(Some(Leaf::Int(value))) => int::from_value(value),
+            Ok(Some(Leaf::Float(value))) => float::from_value(value),
+            Ok(Some(Leaf::None)) => Some(Owned::borrowed(ffi::Py_None())),
+            Ok(Some(Leaf::Bool(value))) => Some(Owned::borrowed(if value { ffi::Py_True() } else { ffi::Py_False() })),
+            _ => None,
+        }
+    };
+    if made.is_none() || reader.finish().is_err() {
+        reader.rewind(before);
+        // There may have been no memory for it: the decoder will say so, or find some.
+        // SAFETY: the GIL is held, by contract.
+        unsafe { ffi::PyErr_Clear() };
+        return None;
+    }
+    made
+}
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Makes an instance of a known type, or starts to gather its parts if one of them is no leaf.

@@ -41,6 +41,7 @@ use bounds::Bounds;
 use dialect::Dialect;
 use elsewhere::Elsewhere;
 pub use frame::DOCUMENT;
+pub use leaves::lone_leaf;
 
 use crate::budget::hash_cost::HashCost;
 use crate::shapes::Shape;
@@ -140,15 +141,13 @@ pub(crate) enum State {
     Skipped,
 }
 
-/// Caches for one message.
+/// Caches for one message; boxed, since few messages need them.
 #[derive(Default)]
 pub(crate) struct Memo {
     /// Shapes with the class that was found for them, by the address of the shape as it was read.
     found: HashMap<usize, Rc<Shape>, rustc_hash::FxBuildHasher>,
     /// Shared objects coerced for another node, by object id and node.
     made_into: HashMap<(u32, NodeId), Owned, rustc_hash::FxBuildHasher>,
-    /// A dict of the compiled regular expressions, by (pattern, flags) and by pattern.
-    patterns: Option<Owned>,
     /// Dtypes that are values of the message, by address; the entry holds the object, so the address stays its own.
     dtypes: HashMap<usize, (Owned, Arc<crate::types::numpy::dtype::Dtype>), rustc_hash::FxBuildHasher>,
 }
@@ -180,7 +179,9 @@ pub struct Decoder<'i, D: Dialect<'i>> {
     pub(crate) learns: bool,
     /// The first leaves of a list or dict whose length is not known yet; empty between such containers.
     pub(crate) leaves: Vec<Owned>,
-    pub(crate) memo: Memo,
+    memo: Option<Box<Memo>>,
+    /// A dict of the compiled regular expressions of this message, by (pattern, flags) and by pattern.
+    patterns: Option<Owned>,
     pub(crate) elsewhere: Elsewhere<Place<'i, D>>,
     _pause: gc::Pause,
 }
@@ -203,9 +204,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             options,
             py,
             // Likely capacities for a message of this size: growing by doubling costs a small message five calls.
-            stack: Vec::with_capacity((input / 128).clamp(1, 16)),
+            stack: Vec::with_capacity((input / 128).min(16)),
             numbered: Vec::with_capacity((input / 32).clamp(1, 64)),
-            shapes: Vec::with_capacity((input / 256).clamp(1, 8)),
+            shapes: Vec::with_capacity((input / 256).min(8)),
             bounds: Bounds::new(&options.limits, input),
             object_id: NO_ID,
             late: late::Late::default(),
@@ -223,7 +224,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             start: 0,
             learns: false,
             leaves: Vec::with_capacity(leaves),
-            memo: Memo::default(),
+            memo: None,
+            patterns: None,
             elsewhere: Elsewhere::default(),
             // SAFETY: by contract the GIL is held for as long as the decoder, and with it the pause, lives.
             _pause: unsafe { gc::Pause::new() },
@@ -248,6 +250,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.finish_deferred(0)?;
         D::finish(self)?;
         Ok(root)
+    }
+
+    fn memo(&mut self) -> &mut Memo {
+        self.memo.get_or_insert_default()
     }
 
     /// The number of open containers.

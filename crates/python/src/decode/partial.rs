@@ -62,13 +62,13 @@ impl Kept {
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Builds the next value, or the object with this id, and returns what is known now.
     pub fn part(&mut self, kept: Kept, number: Option<u64>) -> (Result<Owned>, Kept) {
-        self.elsewhere.far.kept = kept;
-        self.memo.patterns = self.elsewhere.far.kept.patterns.take();
+        self.far().kept = kept;
+        self.patterns = self.far().kept.patterns.take();
         let made = self.next_part(number);
-        let mut kept = std::mem::take(&mut self.elsewhere.far.kept);
-        kept.patterns = self.memo.patterns.take();
+        let Far { entries, mut kept } = *self.elsewhere.far.take().unwrap_or_default();
+        kept.patterns = self.patterns.take();
         if made.is_ok() {
-            for (&number, &entry) in &self.elsewhere.far.entries {
+            for (&number, &entry) in &entries {
                 if let Some(Numbered { object: Some(object), hash_cost, state: State::Whole, node: ANY }) =
                     self.numbered.get(entry as usize)
                 {
@@ -79,6 +79,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
         }
         (made, kept)
+    }
+
+    fn far(&mut self) -> &mut Far {
+        self.elsewhere.far.get_or_insert_default()
     }
 
     fn next_part(&mut self, number: Option<u64>) -> Result<Owned> {
@@ -106,12 +110,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// The entry of an object that this part has met, or that was kept from another.
     fn entry(&mut self, number: u64) -> Option<usize> {
-        if let Some(&entry) = self.elsewhere.far.entries.get(&number) {
+        if let Some(&entry) = self.far().entries.get(&number) {
             return Some(entry as usize);
         }
         // With a schema, the object may have to be another one.
-        let Shared { object, hash_cost } =
-            self.elsewhere.far.kept.objects.get(&number).filter(|_| self.rules.schema.is_none())?;
+        if self.rules.schema.is_some() {
+            return None;
+        }
+        let Shared { object, hash_cost } = self.far().kept.objects.get(&number)?;
         let entry = Numbered { hash_cost: *hash_cost, ..Numbered::whole(object.clone()) };
         Some(self.add_entry(number, entry))
     }
@@ -119,7 +125,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     fn add_entry(&mut self, number: u64, entry: Numbered) -> usize {
         self.numbered.push(entry);
         let at = self.numbered.len() - 1;
-        self.elsewhere.far.entries.insert(number, at as u32);
+        self.far().entries.insert(number, at as u32);
         at
     }
 
@@ -135,7 +141,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Forgets the entries from index `len` on, which were removed from the table.
     pub(crate) fn forget_far(&mut self, len: usize) {
         if self.r.indexed().is_some() {
-            self.elsewhere.far.entries.retain(|_, entry| (*entry as usize) < len);
+            self.far().entries.retain(|_, entry| (*entry as usize) < len);
         }
     }
 
@@ -205,7 +211,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[cold]
     #[inline(never)]
     pub(crate) fn far_shape(&mut self, number: usize) -> Result<Rc<Shape>> {
-        if let Some(known) = self.elsewhere.far.kept.shapes.get(&number) {
+        if let Some(known) = self.far().kept.shapes.get(&number) {
             return Ok(known.clone());
         }
         let (token, mut next) = self.index()?.shape_of(number)?;
@@ -236,7 +242,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let read = shape_named(&token, held, references)?;
         let shape = self.settled(read, token.at)?;
-        self.elsewhere.far.kept.shapes.insert(number, shape.clone());
+        self.far().kept.shapes.insert(number, shape.clone());
         Ok(shape)
     }
 }

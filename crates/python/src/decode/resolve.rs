@@ -196,11 +196,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// The shape with the class that its name means in this message, whose caller decides what is permitted.
     pub(crate) fn found_shape(&mut self, raw: &Rc<Shape>) -> Result<Rc<Shape>> {
         let key = Rc::as_ptr(raw) as usize;
-        if let Some(known) = self.memo.found.get(&key) {
+        if let Some(known) = self.memo().found.get(&key) {
             return Ok(known.clone());
         }
         let found = self.resolved(raw, self.here())?;
-        self.memo.found.insert(key, found.clone());
+        self.memo().found.insert(key, found.clone());
         Ok(found)
     }
 

@@ -24,7 +24,7 @@ pub mod shapes;
 mod sharing;
 mod slots;
 mod text;
-mod value;
+pub mod value;
 mod walk;
 mod window;
 

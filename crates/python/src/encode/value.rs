@@ -12,6 +12,51 @@ use holdall_format::Writer;
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
+/// Whether [`lone_leaf`] may write it.
+///
+/// # Safety
+/// `object` is alive.
+#[inline(always)]
+pub unsafe fn is_leaf(object: Obj) -> bool {
+    // SAFETY: `object` is alive by contract; the types are static.
+    unsafe {
+        let class = ffi::Py_TYPE(object);
+        class == addr_of_mut!(ffi::PyUnicode_Type)
+            || class == addr_of_mut!(ffi::PyLong_Type)
+            || class == addr_of_mut!(ffi::PyFloat_Type)
+            || class == addr_of_mut!(ffi::PyBool_Type)
+            || object == ffi::Py_None()
+    }
+}
+
+/// Writes a leaf that is the whole of a message: text is not looked up among equal ones, since nothing follows that could refer to it.
+/// `false`: it is none of those that need no encoder, and nothing was written.
+///
+/// # Safety
+/// `object` is alive, and the GIL held.
+#[inline(always)]
+pub unsafe fn lone_leaf<W: Writer>(w: &mut W, object: Obj) -> Result<bool> {
+    // SAFETY: `object` is alive by contract; the types are static.
+    unsafe {
+        let class = ffi::Py_TYPE(object);
+        if class == addr_of_mut!(ffi::PyUnicode_Type) {
+            w.text(crate::cpython::text::parts(object).ok_or_else(raised)?);
+        } else if class == addr_of_mut!(ffi::PyLong_Type) {
+            let Some(value) = int::value(object) else { return Ok(false) };
+            w.int(value);
+        } else if class == addr_of_mut!(ffi::PyFloat_Type) {
+            w.float(float::value(object));
+        } else if object == ffi::Py_None() {
+            w.none();
+        } else if class == addr_of_mut!(ffi::PyBool_Type) {
+            w.bool(object == ffi::Py_True());
+        } else {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 impl<D: Dialect> Encoder<'_, D> {
     /// Writes a leaf (a string, or a value without identity that needs no frame). `false`: it isn't one.
     ///
@@ -45,15 +90,7 @@ impl<D: Dialect> Encoder<'_, D> {
     /// Like [`Encoder::leaf`], for the message's first object, which needs no id.
     pub(crate) unsafe fn leaf_root(&mut self, object: Obj) -> Result<bool> {
         // SAFETY: the caller's root is alive; no count exceeds `isize::MAX`.
-        unsafe {
-            if crate::cpython::text::is(object) {
-                // Even if equal strings are written once: nothing follows that could refer to it.
-                let parts = crate::cpython::text::parts(object).ok_or_else(raised)?;
-                self.w.text(parts);
-                return Ok(true);
-            }
-            self.leaf(object, isize::MAX)
-        }
+        unsafe { Ok(lone_leaf(&mut self.w, object)? || self.leaf(object, isize::MAX)?) }
     }
 
     /// Writes an int of more than 63 bits. `false`: the dialect may pass it to a function of the user's.

@@ -12,6 +12,7 @@ use crate::dialect::julia::{FromJulia, Julia, JuliaReader};
 use crate::encode::canonical::first_walk;
 use crate::encode::dialect::{Dialect, Native};
 use crate::encode::scratch::{with_scratch, Scratch};
+use crate::encode::value::{is_leaf, lone_leaf};
 use crate::encode::{self, Encoder, Sharing, Tables};
 use crate::error::Fault;
 use crate::memory::Vec;
@@ -20,6 +21,7 @@ use crate::types::out_of_band::BufferSink;
 use foreign::named;
 use holdall_format::detect::Format;
 use holdall_format::hold::{Reader, Writer};
+use holdall_format::Writer as FormatWriter;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -57,6 +59,21 @@ pub fn with_bytes<T>(data: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) -> PyResu
     }
 }
 
+/// Whether [`wrote_leaf`] is worth a try.
+#[inline(always)]
+pub fn is_lone_leaf(object: &Bound<'_, PyAny>, options: &encode::Options) -> bool {
+    // SAFETY: the `Bound` holds the object.
+    unsafe { is_leaf(object.as_ptr()) && !options.canonical && options.pickle.is_none() }
+}
+
+/// Writes the message of a leaf, which needs no encoder: a third of the time of a call. `false`: the encoder has to say what is
+/// wrong with it, and the output has to be reset.
+pub fn wrote_leaf<W: FormatWriter>(mut writer: W, object: &Bound<'_, PyAny>) -> Result<bool, Fault> {
+    // SAFETY: the `Bound` holds the object, and proves that the GIL is held.
+    let wrote = unsafe { lone_leaf(&mut writer, object.as_ptr()) }?;
+    Ok(wrote && writer.refusal().is_none())
+}
+
 /// Writes `object` as a message into the output buffer of `scratch`; returns the buffers to be stored beside it in a
 /// file.
 pub fn encode_into(
@@ -65,6 +82,12 @@ pub fn encode_into(
     options: &encode::Options,
     sink: Option<BufferSink>,
 ) -> Result<Vec<View>, Fault> {
+    if is_lone_leaf(object, options) {
+        if wrote_leaf(Writer::new(&mut scratch.output, options.trust), object)? {
+            return Ok(Vec::new());
+        }
+        scratch.output.reset();
+    }
     let given = sink.as_ref().map(BufferSink::len).transpose()?;
     let mut sink = sink;
     encode::tracking_if_asked(|track_all| {
@@ -140,11 +163,18 @@ pub fn decode_bare(
 /// Builds the value of a reader's input, which began `base` bytes into what the user gave.
 pub fn decode_by<'i, R: holdall_format::Reader<'i>>(
     py: Python<'i>,
-    reader: R,
+    mut reader: R,
     options: &'i decode::Options,
     lender: Option<Lender<'i>>,
     base: usize,
 ) -> PyResult<Py<PyAny>> {
+    if options.schema.is_none() {
+        // SAFETY: `py` proves that the GIL is held.
+        if let Some(leaf) = unsafe { decode::lone_leaf(&mut reader) } {
+            // SAFETY: `leaf` is a reference of ours, which the `Bound` takes over.
+            return Ok(unsafe { Bound::from_owned_ptr(py, leaf.into_raw()) }.unbind());
+        }
+    }
     decoded(py, FromNative::new(), reader, options, lender).map_err(|fault| fault.into_py(base))
 }
 

@@ -137,13 +137,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         // Coerced once for all references from such nodes, so what is shared stays shared.
         let key = (index as u32, id);
-        if let Some(known) = self.memo.made_into.get(&key) {
+        if let Some(known) = self.memo().made_into.get(&key) {
             return Ok(known.clone());
         }
         let whole = self.numbered.get(index).is_some_and(|known| known.state == State::Whole);
         let made = D::coerced(self, object, id)?;
         if whole {
-            self.memo.made_into.insert(key, made.clone());
+            self.memo().made_into.insert(key, made.clone());
         }
         Ok(made)
     }
