@@ -249,6 +249,9 @@ pub enum Leaf<'i> {
     Ascii(&'i [u8]),
     /// As [`Bytes::StrictUtf8`].
     Utf8(&'i [u8]),
+    /// In another form than those two.
+    Text(Bytes<'i>),
+    Bytes(&'i [u8]),
     Reference(u64),
 }
 
@@ -262,6 +265,8 @@ impl<'i> From<Leaf<'i>> for Token<'i> {
             Leaf::Float(value) => Token::Float(value),
             Leaf::Ascii(bytes) => Token::Text(Bytes::Ascii(bytes)),
             Leaf::Utf8(bytes) => Token::Text(Bytes::StrictUtf8(bytes)),
+            Leaf::Text(bytes) => Token::Text(bytes),
+            Leaf::Bytes(bytes) => Token::Bytes(bytes),
             Leaf::Reference(number) => Token::Reference(number),
         }
     }

@@ -72,6 +72,11 @@ impl<'i> Reader<'i> {
         length(&mut self.input)
     }
 
+    fn ucs2(&mut self) -> Result<Bytes<'i>> {
+        let len = self.length()?;
+        Ok(Bytes::Ucs2(self.input.chunks::<2>(len)?.as_flattened()))
+    }
+
     /// What stands from `at` on in the same message: the next token is there.
     pub(super) fn from(message: &'i [u8], at: usize, trusted: bool) -> Self {
         let mut input = Cursor::new(message);
@@ -185,10 +190,7 @@ impl<'i> Reader<'i> {
                 Token::Complex(real, f64::from_le_bytes(self.input.array()?))
             }
             tag::LATIN_1 => Token::Text(Bytes::Latin1(self.blob()?)),
-            tag::UCS_2 => {
-                let len = self.length()?;
-                Token::Text(Bytes::Ucs2(self.input.chunks::<2>(len)?.as_flattened()))
-            }
+            tag::UCS_2 => Token::Text(self.ucs2()?),
             tag::UTF_8 => Token::Text(Bytes::Utf8(self.blob()?)),
             tag::BYTES => Token::Bytes(self.blob()?),
             tag::BYTEARRAY => Token::ByteArray(self.blob()?),
@@ -283,6 +285,10 @@ impl<'i> model::Reader<'i> for Reader<'i> {
                 let len = self.length()?;
                 Leaf::Ascii(self.ascii(len)?)
             }
+            tag::LATIN_1 => Leaf::Text(Bytes::Latin1(self.blob()?)),
+            tag::UCS_2 => Leaf::Text(self.ucs2()?),
+            tag::UTF_8 => Leaf::Text(Bytes::Utf8(self.blob()?)),
+            tag::BYTES => Leaf::Bytes(self.blob()?),
             tag::REF_8 => Leaf::Reference(u64::from(self.input.array::<1>()?[0])),
             tag::REF_16 => Leaf::Reference(u64::from(u16::from_le_bytes(self.input.array()?))),
             tag::REF_32 => Leaf::Reference(u64::from(u32::from_le_bytes(self.input.array()?))),

@@ -253,7 +253,8 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
                 Leaf::Bool(_) => ValueKind::Bool,
                 Leaf::Int(_) => ValueKind::Int,
                 Leaf::Float(_) => ValueKind::Float,
-                Leaf::Ascii(_) | Leaf::Utf8(_) => ValueKind::Str,
+                Leaf::Ascii(_) | Leaf::Utf8(_) | Leaf::Text(_) => ValueKind::Str,
+                Leaf::Bytes(_) => ValueKind::Bytes,
                 Leaf::Reference(number) => {
                     self.refer(number)?;
                     ValueKind::Reference

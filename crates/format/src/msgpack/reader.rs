@@ -277,6 +277,10 @@ impl<'i> model::Reader<'i> for Reader<'i> {
                 let len = self.length_8()?;
                 self.utf8(len)?
             }
+            tag::BIN_8 => {
+                let len = self.length_8()?;
+                Leaf::Bytes(self.input.take(len)?)
+            }
             tag::NEGATIVE_FIX..=u8::MAX => Leaf::Int(i64::from(tag as i8)),
             _ => {
                 self.input = before;

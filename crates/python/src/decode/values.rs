@@ -124,6 +124,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     Some(Owned::borrowed(if value { ffi::Py_True() } else { ffi::Py_False() }))
                 }
                 Leaf::Utf8(bytes) if accepts & accepts::STR != 0 => Some(self.string(bytes)?),
+                Leaf::Text(bytes) if accepts & accepts::STR != 0 => Some(self.string_of(bytes)?),
+                Leaf::Bytes(bytes) if accepts & accepts::BYTES != 0 => {
+                    Owned::new(ffi::PyBytes_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize))
+                }
                 _ => return Ok(None),
             };
             made.map(Some).ok_or_else(raised)
