@@ -17,6 +17,14 @@ pub struct Limits {
     pub work: Option<usize>,
 }
 
+impl Limits {
+    /// Whether the user has set none of them.
+    pub fn is_unset(&self) -> bool {
+        let Limits { depth, objects, bytes, work } = self;
+        [depth, objects, bytes, work].into_iter().all(Option::is_none)
+    }
+}
+
 /// The memory that any message may take, and how much more for each of its bytes. In honest messages, the most
 /// expensive byte is an instance with a `__dict__` in another one: about 600 bytes with its frame.
 pub const FREE_BYTES: usize = 1 << 20;

@@ -1,7 +1,7 @@
 //! Known types whose parts are leaves: made at once, without a frame that gathers them.
 
 use super::frame::{hash_cost_of_known, Frame, Kind, Make};
-use super::{Decoder, Numbered, State, NO_ID};
+use super::{Decoder, Numbered, Options, State, NO_ID};
 use crate::budget::hash_cost::{frees_by_recursion, hash_cost_of_instance, HashCost};
 use crate::classes::how::Base;
 use crate::cpython::{fill, float, int, text, Owned, Type};
@@ -18,14 +18,18 @@ use std::rc::Rc;
 /// Known types with more parts always gather them.
 const MOST: usize = 3;
 
-/// The value of a message that is one leaf and nothing else, which needs no decoder. `None`: it is something else, or damaged, and
-/// the reader is where it was.
+/// The value of a message that is one leaf or empty container and nothing else, which needs no decoder. `None`: it is something else,
+/// or damaged, and the reader is where it was.
 ///
 /// # Safety
 /// The GIL is held.
-pub unsafe fn lone_leaf<'i, R: Reader<'i>>(reader: &mut R) -> Option<Owned> {
+pub unsafe fn lone_leaf<'i, R: Reader<'i>>(reader: &mut R, options: &Options) -> Option<Owned> {
+    if options.schema.is_some() {
+        return None;
+    }
     let before = reader.place();
-    // SAFETY: the GIL is held, by contract; the reader has checked the bytes of `Leaf::Ascii`.
+    // SAFETY: the GIL is held, by contract; the reader has checked the bytes of `Leaf::Ascii`, and each slice is readable for its
+    // length.
     let made = unsafe {
         match reader.leaf() {
             Ok(Some(Leaf::Ascii(bytes))) => text::from_ascii(bytes),
@@ -33,6 +37,17 @@ pub unsafe fn lone_leaf<'i, R: Reader<'i>>(reader: &mut R) -> Option<Owned> {
             Ok(Some(Leaf::Float(value))) => float::from_value(value),
             Ok(Some(Leaf::None)) => Some(Owned::borrowed(ffi::Py_None())),
             Ok(Some(Leaf::Bool(value))) => Some(Owned::borrowed(if value { ffi::Py_True() } else { ffi::Py_False() })),
+            Ok(Some(Leaf::Bytes(bytes))) => {
+                Owned::new(ffi::PyBytes_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize))
+            }
+            Ok(Some(Leaf::Text(bytes))) => text::from_bytes(bytes).ok(),
+            // Of one byte: the readers of other messages don't pay for the second look.
+            Ok(None) if reader.remaining() == 1 && options.limits.is_unset() => match reader.token() {
+                Ok(Token::Dict(0)) => Owned::new(ffi::PyDict_New()),
+                Ok(Token::List(0)) => Owned::new(ffi::PyList_New(0)),
+                Ok(Token::Tuple(0)) => Owned::new(ffi::PyTuple_New(0)),
+                _ => None,
+            },
             _ => None,
         }
     };

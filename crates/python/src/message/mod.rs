@@ -168,12 +168,10 @@ pub fn decode_by<'i, R: holdall_format::Reader<'i>>(
     lender: Option<Lender<'i>>,
     base: usize,
 ) -> PyResult<Py<PyAny>> {
-    if options.schema.is_none() {
-        // SAFETY: `py` proves that the GIL is held.
-        if let Some(leaf) = unsafe { decode::lone_leaf(&mut reader) } {
-            // SAFETY: `leaf` is a reference of ours, which the `Bound` takes over.
-            return Ok(unsafe { Bound::from_owned_ptr(py, leaf.into_raw()) }.unbind());
-        }
+    // SAFETY: `py` proves that the GIL is held.
+    if let Some(leaf) = unsafe { decode::lone_leaf(&mut reader, options) } {
+        // SAFETY: `leaf` is a reference of ours, which the `Bound` takes over.
+        return Ok(unsafe { Bound::from_owned_ptr(py, leaf.into_raw()) }.unbind());
     }
     decoded(py, FromNative::new(), reader, options, lender).map_err(|fault| fault.into_py(base))
 }

@@ -1,0 +1,85 @@
+"""Messages that are one leaf or one empty container are stored and restored without encoder and decoder: to the same effect."""
+
+from __future__ import annotations
+
+import struct
+import types
+from typing import Any
+
+import pytest
+
+import holdall
+from holdall import bson, msgpack
+from tests.support.isomorphic import isomorphic
+
+NAN = struct.unpack("<d", b"\1\2\3\4\5\6\xf8\x7f")[0]
+ANY = [
+    None,
+    True,
+    0,
+    -1,
+    63,
+    1 << 40,
+    -(1 << 63),
+    2.5,
+    -0.0,
+    NAN,
+    "",
+    "a",
+    "text" * 99,
+    "ä",
+    "日本",
+    "😀",
+    b"",
+    b"\xff" * 300,
+    {},
+    [],
+]
+HOLD = [*ANY, (), 1 << 80, "\ud800", "a\udc80" * 50]
+CASES = [*((holdall, value) for value in HOLD), *((msgpack, value) for value in ANY)]
+
+
+@pytest.mark.parametrize(("format", "value"), CASES)
+def test_lone_values(format: types.ModuleType, value: Any) -> None:
+    data = format.dumps(value)
+    assert format.Encoder().encode(value) == data
+    for loads in (format.loads, format.Decoder().decode):
+        isomorphic(loads(data), value)
+        # As a part of another value, which has an encoder and a decoder.
+        isomorphic(loads(format.dumps([value]))[0], value)
+        for end in range(len(data)):
+            with pytest.raises(holdall.DecodeError):
+                loads(data[:end])
+        with pytest.raises(holdall.DecodeError) as raised:
+            loads(data + b"\0")
+        assert raised.value.offset == len(data)
+
+
+@pytest.mark.parametrize("format", [holdall, msgpack])
+def test_options_count_for_them(format: types.ModuleType) -> None:
+    with pytest.raises(holdall.LimitError, match="limits.objects=0"):
+        format.loads(format.dumps([]), limits=holdall.Limits(objects=0))
+    with pytest.raises(holdall.ValidationError, match="Expected `int`, got `str`"):
+        format.loads(format.dumps("a"), type=int)
+    assert format.loads(format.dumps([]), type=tuple) == ()
+    # New each time, as any container is.
+    decoder, data = format.Decoder(), format.dumps({})
+    assert decoder.decode(data) is not decoder.decode(data)
+
+
+def test_what_a_format_cannot_hold_is_refused() -> None:
+    for value in ("\ud800", 1 << 64):
+        with pytest.raises(holdall.EncodeError):
+            msgpack.dumps(value)
+    for value in (1, "text", None):
+        with pytest.raises(holdall.EncodeError):
+            bson.dumps(value)
+
+
+def test_canonical_and_trusted_messages() -> None:
+    for value in HOLD:
+        assert holdall.loads(holdall.dumps(value, canonical=True)) == value or value != value
+        data = holdall.dumps(value, trust=True)
+        isomorphic(holdall.loads(data, trust=True), value)
+        with pytest.raises(holdall.DecodeError):
+            holdall.loads(data)
