@@ -14,7 +14,8 @@ PYTHON ?= $(shell for p in python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && { echo $$p; break; }; done)
 # pytest workers: CI has two cores.
 JOBS ?= 2
-# How the extension is built, by a profile of Cargo.toml: `develop`, or `release`, which is what is published and what is measured.
+# How the extension is built, by a profile of Cargo.toml: `develop`, or `release`, which is what is published and what is measured;
+# or `guided`: a release build by the profile of a run of `bench/holdall_bench/training.py`.
 PROFILE ?= develop
 # How long `make fuzz` and `make properties` run.
 SECONDS := 60
@@ -33,7 +34,8 @@ RUST_SOURCES := $(shell find crates -name target -prune -o -name fuzz -prune -o 
 TABLES := cargo run --quiet -p holdall-format --example tables
 EXTENSION := $(VENV)/.stamp-develop
 # A figure is worth something if it is that of what users install.
-RELEASE = +@$(MAKE) --no-print-directory PROFILE=release $(EXTENSION)
+MEASURED := $(if $(filter guided,$(PROFILE)),guided,release)
+RELEASE = +@$(MAKE) --no-print-directory PROFILE=$(MEASURED) $(EXTENSION)
 
 ##@ Use
 .PHONY: help demo bench bench-lisp
@@ -45,7 +47,7 @@ demo: $(EXTENSION) $(VENV)/.stamp-demo ## store and restore four real object gra
 
 bench: $(VENV)/.stamp-build ## every data set against every peer, as ratios of interleaved runs
 	$(RELEASE)
-	+@$(MAKE) --no-print-directory PROFILE=release $(VENV)/.stamp-bench
+	+@$(MAKE) --no-print-directory PROFILE=$(MEASURED) $(VENV)/.stamp-bench
 	@$(BIN)/python -m bench.targets $(ARGS)
 
 bench-lisp: override ARGS += --only sbcl
@@ -236,9 +238,12 @@ soak-log: $(VENV)/.stamp-test ## 10 GB through Writer and Reader: speed, and mem
 	$(BIN)/python tests/soak_log.py $(ARGS)
 
 ##@ Make
-.PHONY: develop docs vectors format
+.PHONY: develop guided docs vectors format
 develop: $(EXTENSION) ## build the extension into .venv
 	@$(BIN)/python -c 'import holdall; print("holdall", holdall.__version__, "is ready in $(VENV)")'
+
+guided: ## the same, for speed: instrumented, trained, and built again by the profile; needs the llvm-profdata of the compiler's LLVM
+	+@$(MAKE) --no-print-directory PROFILE=guided develop
 
 docs: $(EXTENSION) $(VENV)/.stamp-test ## write the tables of docs/ anew: format.md, msgpack.md, bson.md, julia.md, lisp.md, types.md
 	$(WRITE_TABLES)
@@ -306,6 +311,15 @@ $(VENV)/.profile: always | $(VENV)/.stamp-venv
 	@test "$$(cat $@ 2>/dev/null)" = $(PROFILE) || echo $(PROFILE) > $@
 
 # Python sources are linked into the environment, not copied, so only the Rust side asks for a build.
+BUILD = --profile $(PROFILE)
+ifeq ($(PROFILE),guided)
+BUILD = --release --pgo
+$(EXTENSION): $(VENV)/.stamp-test
+# What the program imports that trains the build. maturin runs it in an environment of its own, which has the extension alone.
+$(EXTENSION): export PYTHONPATH = bench:$(shell $(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+# Debian's folder of llvm-profdata; rustup's `llvm-tools` are found without it.
+$(EXTENSION): export PATH := /usr/lib/llvm-$(shell rustc -vV | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p')/bin:$(PATH)
+endif
 $(EXTENSION): $(RUST_SOURCES) $(VENV)/.stamp-build $(VENV)/.profile
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --profile $(PROFILE) --quiet
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop $(BUILD) --quiet
 	@touch $@

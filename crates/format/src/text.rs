@@ -54,18 +54,60 @@ pub(crate) fn has_nul(bytes: &[u8]) -> bool {
     }
 }
 
+/// A unit of text as hosts keep it: a byte of Latin-1, or a character of two or four bytes. Loops over units stay in lanes of their
+/// own width, which takes half the time of lanes of 32 bits for those of 16.
+pub trait Unit: Copy + Into<u32> {
+    /// How many bytes more than one it needs as UTF-8.
+    fn more(self) -> u16;
+    fn is_surrogate(self) -> bool;
+}
+
+impl Unit for u8 {
+    #[inline(always)]
+    fn more(self) -> u16 {
+        u16::from(self >> 7)
+    }
+
+    #[inline(always)]
+    fn is_surrogate(self) -> bool {
+        false
+    }
+}
+
+impl Unit for u16 {
+    #[inline(always)]
+    fn more(self) -> u16 {
+        u16::from(self >= 0x80) + u16::from(self >= 0x800)
+    }
+
+    #[inline(always)]
+    fn is_surrogate(self) -> bool {
+        self & 0xf800 == 0xd800
+    }
+}
+
+impl Unit for u32 {
+    #[inline(always)]
+    fn more(self) -> u16 {
+        u16::from(self >= 0x80) + u16::from(self >= 0x800) + u16::from(self >= 0x1_0000)
+    }
+
+    #[inline(always)]
+    fn is_surrogate(self) -> bool {
+        self & 0xffff_f800 == 0xd800
+    }
+}
+
 /// Bytes that `units` need as UTF-8 (lone surrogates as three bytes).
-pub fn utf8_len<U: Copy + Into<u32>>(units: &[U]) -> usize {
-    let more = |unit: u32| u16::from(unit >= 0x80) + u16::from(unit >= 0x800) + u16::from(unit >= 0x1_0000);
+pub fn utf8_len<U: Unit>(units: &[U]) -> usize {
     // Sums of 16 bits, which these blocks can't overflow, become vector code four times as fast as those of 64.
     let blocks = units.chunks(1 << 14);
-    units.len()
-        + blocks.map(|block| usize::from(block.iter().fold(0, |sum, &unit| sum + more(unit.into())))).sum::<usize>()
+    units.len() + blocks.map(|block| usize::from(block.iter().fold(0, |sum, unit| sum + unit.more()))).sum::<usize>()
 }
 
 /// Whether a unit is half of a pair, which stands for no character by itself.
-pub fn has_surrogate<U: Copy + Into<u32>>(units: &[U]) -> bool {
-    units.iter().fold(false, |found, &unit| found | (unit.into() & 0xffff_f800 == 0xd800))
+pub fn has_surrogate<U: Unit>(units: &[U]) -> bool {
+    units.iter().fold(false, |found, unit| found | unit.is_surrogate())
 }
 
 /// UTF-8 of one character, as a little-endian word. All forms are put together, and one is chosen: as vector code, for several
@@ -101,7 +143,7 @@ fn encoded_len(point: u32) -> u8 {
 }
 
 /// Appends `units` as UTF-8, lone surrogates as three bytes.
-pub fn push_utf8<U: Copy + Into<u32>>(units: &[U], out: &mut impl Sink) {
+pub fn push_utf8<U: Unit>(units: &[U], out: &mut impl Sink) {
     // Blocks on the stack, then one copy each: a check of the output's room per character took twice the time.
     const BLOCK: usize = 64;
     const FEW: usize = 32;
@@ -118,7 +160,7 @@ pub fn push_utf8<U: Copy + Into<u32>>(units: &[U], out: &mut impl Sink) {
 
 /// Writes the UTF-8 of a short text, for which it does not pay to prepare anything: how many bytes that is.
 #[inline(always)]
-fn put_few<U: Copy + Into<u32>>(units: &[U], block: &mut [u8]) -> usize {
+fn put_few<U: Unit>(units: &[U], block: &mut [u8]) -> usize {
     let mut used = 0;
     for &unit in units {
         let point = unit.into();
@@ -147,7 +189,7 @@ fn put_few<U: Copy + Into<u32>>(units: &[U], block: &mut [u8]) -> usize {
 
 /// Writes the UTF-8 of up to `N` units into a block with four bytes for each and four more: how many bytes that is.
 #[inline(always)]
-fn put_many<U: Copy + Into<u32>, const N: usize>(units: &[U], block: &mut [u8]) -> usize {
+fn put_many<U: Unit, const N: usize>(units: &[U], block: &mut [u8]) -> usize {
     let points = units.iter().map(|&unit| unit.into());
     let (least, most) = points.fold((u32::MAX, 0), |(least, most), point: u32| (least.min(point), most.max(point)));
     // Characters of one width stand at places known beforehand, and do not wait for each other.
@@ -208,7 +250,7 @@ mod tests {
         both(&all, latin.as_bytes());
     }
 
-    fn both<U: Copy + Into<u32>>(units: &[U], expected: &[u8]) {
+    fn both<U: Unit>(units: &[U], expected: &[u8]) {
         let mut out = b"before".to_vec();
         push_utf8(units, &mut out);
         assert_eq!(&out[6..], expected);

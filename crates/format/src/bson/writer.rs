@@ -300,7 +300,7 @@ impl<S: Sink> Writer<S> {
     }
 
     /// Text that is to become UTF-8.
-    fn wide<U: Copy + Into<u32>>(&mut self, units: &[U]) {
+    fn wide<U: text::Unit>(&mut self, units: &[U]) {
         self.element(tag::STRING);
         if text::has_surrogate(units) {
             self.refuse(refusal::SURROGATE);
@@ -311,7 +311,7 @@ impl<S: Sink> Writer<S> {
         self.out.put_array([tag::END]);
     }
 
-    fn wide_key<U: Copy + Into<u32>>(&mut self, units: &[U]) {
+    fn wide_key<U: text::Unit>(&mut self, units: &[U]) {
         // A key that is refused is empty: the value's type has its place all the same.
         self.out.put_array([tag::END]);
         if text::has_surrogate(units) {
@@ -348,7 +348,6 @@ impl<S: Sink> Writer<S> {
 
 impl<S: Sink> model::Writer for Writer<S> {
     const KEYS_ARE_TEXT: bool = true;
-    const TEXT_IS_UTF8: bool = true;
 
     #[inline(always)]
     fn key(&mut self, text: Text<'_>) {

@@ -311,6 +311,11 @@ impl<'i> model::Reader<'i> for Reader<'i> {
     }
 
     #[inline(always)]
+    fn mark(&mut self) -> bool {
+        self.input.accept(&[tag::MARK])
+    }
+
+    #[inline(always)]
     fn offset(&self) -> usize {
         self.input.offset()
     }

@@ -10,8 +10,6 @@ use crate::text;
 #[derive(Debug)]
 pub struct Writer<S: Sink> {
     pub out: S,
-    /// UTF-8 under way.
-    scratch: Vec<u8>,
 }
 
 /// A length, in its shortest form.
@@ -32,7 +30,7 @@ impl<S: Sink> Writer<S> {
     /// Starts a message: `trusted` ones may name code.
     pub fn new(mut out: S, trusted: bool) -> Self {
         out.put_array([if trusted { tag::VERSION_TRUSTED } else { tag::VERSION }]);
-        Writer { out, scratch: Vec::new() }
+        Writer { out }
     }
 
     /// Starts a trusted message that goes on with those before it, in which that many objects have got a number, and of whose shapes
@@ -41,7 +39,7 @@ impl<S: Sink> Writer<S> {
         out.put_array([tag::VERSION_CONTINUED]);
         length(&mut out, objects);
         length(&mut out, shapes);
-        Writer { out, scratch: Vec::new() }
+        Writer { out }
     }
 
     /// A tag and a length: one byte below 252, else a marker and the shortest of u16, u32, u64.
@@ -68,30 +66,27 @@ impl<S: Sink> Writer<S> {
     /// Text that is neither ASCII nor Latin-1: as pairs or as UTF-8, whichever is shorter.
     #[inline(never)]
     fn wide(&mut self, text: Text<'_>) {
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.clear();
         match text {
-            Text::Ucs2(units) if text::utf8_len(units) >= 2 * units.len() => {
+            Text::Ucs2(units) => {
+                let len = text::utf8_len(units);
+                if <Self as model::Writer>::takes_utf8(text, len) {
+                    self.sized(tag::UTF_8, len);
+                    return text::push_utf8(units, &mut self.out);
+                }
                 self.sized(tag::UCS_2, units.len());
                 if cfg!(target_endian = "little") {
                     self.out.put(bytemuck::cast_slice(units));
                 } else {
-                    scratch.extend(units.iter().flat_map(|unit| unit.to_le_bytes()));
-                    self.out.put(&scratch);
+                    units.iter().for_each(|unit| self.out.put_array(unit.to_le_bytes()));
                 }
             }
-            Text::Ucs2(units) => {
-                text::push_utf8(units, &mut scratch);
-                self.blob(tag::UTF_8, &scratch);
-            }
             Text::Ucs4(units) => {
-                text::push_utf8(units, &mut scratch);
-                self.blob(tag::UTF_8, &scratch);
+                self.sized(tag::UTF_8, text::utf8_len(units));
+                text::push_utf8(units, &mut self.out);
             }
             Text::Utf8(bytes) => self.blob(tag::UTF_8, bytes),
             Text::Ascii(bytes) | Text::Latin1(bytes) => self.blob(tag::LATIN_1, bytes),
         }
-        self.scratch = scratch;
     }
 
     fn sequence(&self, seq: Seq, list: u8, tuple: u8) -> u8 {
@@ -161,7 +156,14 @@ fn width_of(block: &[i64]) -> u8 {
 #[allow(clippy::cast_possible_truncation)]
 impl<S: Sink> model::Writer for Writer<S> {
     const KEYS_ARE_TEXT: bool = false;
-    const TEXT_IS_UTF8: bool = false;
+
+    fn takes_utf8(text: Text<'_>, len: usize) -> bool {
+        match text {
+            Text::Ascii(_) | Text::Latin1(_) => false,
+            Text::Ucs2(units) => len < 2 * units.len(),
+            Text::Ucs4(_) | Text::Utf8(_) => true,
+        }
+    }
 
     #[inline(always)]
     fn none(&mut self) {

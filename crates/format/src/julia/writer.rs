@@ -118,7 +118,7 @@ impl<S: Sink> Writer<S> {
     }
 
     /// Text of which lone surrogates stand for bytes that are no UTF-8, or else for themselves.
-    fn odd_text<U: Copy + Into<u32>>(units: &[U]) -> Vec<u8> {
+    fn odd_text<U: text::Unit>(units: &[U]) -> Vec<u8> {
         let mut made = Vec::with_capacity(units.len());
         for &unit in units {
             match unit.into() {
@@ -193,7 +193,6 @@ pub fn reference(number: u64) -> Vec<u8> {
 
 impl<S: Sink> model::Writer for Writer<S> {
     const KEYS_ARE_TEXT: bool = true;
-    const TEXT_IS_UTF8: bool = true;
 
     #[inline(always)]
     fn key(&mut self, text: Text<'_>) {
@@ -363,7 +362,6 @@ pub struct Survey;
 
 impl model::Writer for Survey {
     const KEYS_ARE_TEXT: bool = true;
-    const TEXT_IS_UTF8: bool = true;
 
     fn key(&mut self, _text: Text<'_>) {}
 

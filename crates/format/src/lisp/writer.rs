@@ -141,7 +141,7 @@ impl<S: Sink> Writer<S> {
     }
 
     /// Text that is to become UTF-8.
-    fn wide<U: Copy + Into<u32>>(&mut self, units: &[U]) {
+    fn wide<U: text::Unit>(&mut self, units: &[U]) {
         if text::has_surrogate(units) {
             return self.refuse(SURROGATE);
         }
@@ -169,7 +169,6 @@ impl<S: Sink> Writer<S> {
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 impl<S: Sink> model::Writer for Writer<S> {
     const KEYS_ARE_TEXT: bool = false;
-    const TEXT_IS_UTF8: bool = true;
 
     #[inline(always)]
     fn none(&mut self) {

@@ -51,6 +51,12 @@ pub trait Reader<'i> {
     /// Goes on behind the key `encoded` and says yes, if that comes next: one comparison instead of a token.
     fn accept(&mut self, encoded: &[u8]) -> bool;
 
+    /// Goes on behind the mark of a value that gets an id and says yes, if that comes next. A reader may leave it to [`Reader::next`].
+    #[inline(always)]
+    fn mark(&mut self) -> bool {
+        false
+    }
+
     /// Bytes from the start of the input to the next token.
     fn offset(&self) -> usize;
     /// The same to the next value itself (or the key, once [`Reader::key`] was called), where something stands before it.

@@ -11,8 +11,12 @@ use super::{BsonValue, Element, KnownType, LispForm, OutOfBand, Seq, ShapeKind, 
 pub trait Writer {
     /// Whether a dict's keys are text alone. [`Writer::key`] writes them.
     const KEYS_ARE_TEXT: bool;
-    /// Whether text becomes UTF-8, so that a host does well to give it as such where it has it.
-    const TEXT_IS_UTF8: bool;
+
+    /// Whether it writes that text as UTF-8, of which there are that many bytes: a host does well to give it as such where it has it.
+    #[must_use]
+    fn takes_utf8(_text: Text<'_>, _len: usize) -> bool {
+        true
+    }
 
     /// A key of a dict that is text: its value comes next.
     fn key(&mut self, text: Text<'_>) {

@@ -97,7 +97,7 @@ impl<S: Sink> Writer<S> {
 
     /// Text that is to become UTF-8.
     #[allow(clippy::cast_possible_truncation)]
-    fn wide<U: Copy + Into<u32>>(&mut self, units: &[U]) {
+    fn wide<U: text::Unit>(&mut self, units: &[U]) {
         if text::has_surrogate(units) {
             return self.refuse(SURROGATE);
         }
@@ -117,7 +117,6 @@ impl<S: Sink> Writer<S> {
 #[allow(clippy::cast_possible_truncation)]
 impl<S: Sink> model::Writer for Writer<S> {
     const KEYS_ARE_TEXT: bool = false;
-    const TEXT_IS_UTF8: bool = true;
 
     #[inline(always)]
     fn none(&mut self) {

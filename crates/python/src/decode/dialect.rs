@@ -5,7 +5,7 @@
 
 use super::frame::{hash_cost_of, Frame};
 use super::hashed::Adding;
-use super::Decoder;
+use super::{scratch, Decoder};
 use crate::budget::hash_cost::HashCost;
 use crate::cpython::{Obj, Owned};
 use crate::error::{decode, raised, Fault, Result};
@@ -25,7 +25,7 @@ pub(super) const OUT_OF_PLACE: &str = "a token out of place";
 pub trait Dialect<'i>: Sized {
     type Reader: Reader<'i>;
     /// What can be made from gathered values, in addition to what all formats have.
-    type Make: Clone + Debug;
+    type Make: Clone + Debug + 'static;
 
     /// Objects that are referred to are in a table, and are built at the first reference.
     const BACK_REFERENCES: bool = false;
@@ -37,6 +37,12 @@ pub trait Dialect<'i>: Sized {
     #[inline(always)]
     fn hashes_parts(_make: &Self::Make) -> bool {
         false
+    }
+
+    /// Where a thread keeps the tables of a decoder for the next; none: they are made anew.
+    #[inline(always)]
+    fn scratch() -> Option<&'static scratch::Place<Self::Make>> {
+        None
     }
 
     /// Called before the outermost value is read.
@@ -209,6 +215,11 @@ impl<R> Native<R> {
 impl<'i, R: Reader<'i>> Dialect<'i> for Native<R> {
     type Reader = R;
     type Make = Infallible;
+
+    #[inline(always)]
+    fn scratch() -> Option<&'static scratch::Place<Infallible>> {
+        Some(&scratch::PLAIN)
+    }
 
     fn make(
         _: &mut Decoder<'i, Self>,

@@ -21,6 +21,7 @@ mod resolve;
 mod run;
 mod runs;
 mod schemaless;
+pub(crate) mod scratch;
 mod series;
 pub(crate) mod skip;
 pub(crate) mod typed;
@@ -51,6 +52,7 @@ use holdall_format::Reader;
 pub use partial::Kept;
 use pyo3::intern;
 use pyo3::prelude::*;
+use scratch::Scratch;
 pub use series::Series;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -186,6 +188,20 @@ pub struct Decoder<'i, D: Dialect<'i>> {
     _pause: gc::Pause,
 }
 
+impl<'i, D: Dialect<'i>> Drop for Decoder<'i, D> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        let Some(place) = D::scratch() else { return };
+        Scratch {
+            stack: std::mem::take(&mut self.stack),
+            numbered: std::mem::take(&mut self.numbered),
+            shapes: std::mem::take(&mut self.shapes),
+            leaves: std::mem::take(&mut self.leaves),
+        }
+        .keep(place);
+    }
+}
+
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// # Safety
     /// The GIL is held for as long as the decoder lives.
@@ -197,16 +213,19 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         lender: Option<Lender<'i>>,
     ) -> Self {
         let input = r.remaining();
-        let leaves = if r.extents().is_some() { (input / 64).clamp(1, 64) } else { 0 };
+        let Scratch { mut stack, mut numbered, mut shapes, leaves } = Scratch::take(D::scratch());
+        // Likely capacities for a message of this size: growing by doubling costs a small message five calls.
+        stack.reserve((input / 128).min(16));
+        numbered.reserve((input / 32).clamp(1, 64));
+        shapes.reserve((input / 256).min(8));
         Decoder {
             r,
             dialect,
             options,
             py,
-            // Likely capacities for a message of this size: growing by doubling costs a small message five calls.
-            stack: Vec::with_capacity((input / 128).min(16)),
-            numbered: Vec::with_capacity((input / 32).clamp(1, 64)),
-            shapes: Vec::with_capacity((input / 256).min(8)),
+            stack,
+            numbered,
+            shapes,
             bounds: Bounds::new(&options.limits, input),
             object_id: NO_ID,
             late: late::Late::default(),
@@ -223,7 +242,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             },
             start: 0,
             learns: false,
-            leaves: Vec::with_capacity(leaves),
+            leaves,
             memo: None,
             patterns: None,
             elsewhere: Elsewhere::default(),

@@ -73,6 +73,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline(never)]
     pub(crate) fn next_node(&mut self, node: NodeId) -> Result<Option<Owned>> {
         if node == ANY {
+            if let Some(value) = self.marked_leaf(accepts::ALL)? {
+                return Ok(Some(value));
+            }
             let token = self.r.next()?;
             return self.node(token);
         }
@@ -111,6 +114,25 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(value)
     }
 
+    /// The next value, if it is such a leaf with the mark of an id; otherwise reads nothing. Most texts of small messages are.
+    #[inline(always)]
+    fn marked_leaf(&mut self, accepts: u32) -> Result<Option<Owned>> {
+        // A value that is read again has its id already.
+        if self.object_id != NO_ID || self.elsewhere.again.is_some() {
+            return Ok(None);
+        }
+        let before = self.r.place();
+        if !self.r.mark() {
+            return Ok(None);
+        }
+        let value = self.next_leaf(accepts)?;
+        match &value {
+            Some(value) => self.numbered.push(Numbered::whole(value.clone())),
+            None => self.r.rewind(before),
+        }
+        Ok(value)
+    }
+
     #[inline(always)]
     pub(crate) fn of_leaf(&mut self, leaf: Leaf<'i>, accepts: u32) -> Result<Option<Owned>> {
         // SAFETY: the GIL is held while a decoder lives; the reader has checked the bytes of `Leaf::Ascii`.
@@ -136,6 +158,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     #[inline(never)]
     fn other_field(&mut self, node: NodeId, accepts: u32) -> Result<Option<Owned>> {
+        if let Some(value) = self.marked_leaf(accepts)? {
+            return Ok(Some(value));
+        }
         let (before, start) = (self.r.place(), self.r.start());
         let token = self.r.next()?;
         let found = match node {

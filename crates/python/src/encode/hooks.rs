@@ -134,7 +134,7 @@ impl<D: Dialect> Encoder<'_, D> {
     pub(crate) fn then_made(&mut self, object: Obj, mut parts: Vec<WorkItem>) {
         if self.tracks() {
             if let Some(number) = self.tables.memo.number(object) {
-                self.unmade.insert(number, Unmade::Parts);
+                self.tables.unmade.insert(number, Unmade::Parts);
                 parts.push(WorkItem::Made(number));
             }
         }
@@ -143,8 +143,8 @@ impl<D: Dialect> Encoder<'_, D> {
 
     /// The arguments of the object with that id are written: from here on it can be referred to.
     pub(crate) fn end_arguments(&mut self, number: u32) {
-        self.unmade.remove(&number);
-        if self.unmade.is_empty() && matches!(self.sharing, Sharing::ByCount) && !self.tracks_all {
+        self.tables.unmade.remove(&number);
+        if self.tables.unmade.is_empty() && matches!(self.sharing, Sharing::ByCount) && !self.tracks_all {
             self.bound = (-1, 0);
         }
     }
@@ -198,7 +198,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         };
         // Everything among arguments gets an id: a reference that ends the repetition must be possible.
         self.bound = (0, 0);
-        Ok(Some((number, *self.unmade.entry(number).or_insert(Unmade::Arguments) == Unmade::Again)))
+        Ok(Some((number, *self.tables.unmade.entry(number).or_insert(Unmade::Arguments) == Unmade::Again)))
     }
 
     /// Writes an object again that occurred before but can't be referred to yet: one whose arguments are being written,
@@ -207,7 +207,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
     pub(crate) fn met_unmade(&mut self, object: Obj, number: u32) -> Result<bool> {
         // SAFETY: the memo's objects are alive.
         let class = unsafe { ffi::Py_TYPE(object) };
-        match self.unmade.get_mut(&number) {
+        match self.tables.unmade.get_mut(&number) {
             Some(Unmade::Parts) => {
                 let class = crate::classes::plan::class_name(self.py, class)?;
                 Err(encode(format_args!("can't store a `{class}`: what it is made of holds the object itself")))
@@ -226,7 +226,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             }
             None => {
                 let open = class == addr_of_mut!(ffi::PyTuple_Type)
-                    && self.unmade.values().any(|&unmade| unmade == Unmade::Again)
+                    && self.tables.unmade.values().any(|&unmade| unmade == Unmade::Again)
                     && self.tables.stack.iter().any(|frame| frame.object.get() == object);
                 if open {
                     // The first one belongs to arguments that are thrown away; from here on this one counts.

@@ -369,7 +369,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                     if ffi::PyDict_DelItemString(copy.get(), c"__orig_class__".as_ptr()) != 0 {
                         return Err(raised());
                     }
-                    self.temporaries.push(copy.clone());
+                    self.tables.temporaries.push(copy.clone());
                     dict = Some(copy);
                 }
             }
@@ -381,7 +381,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 .collect();
             if self.options.canonical {
                 dict = dict.map(|dict| types::sorted_dict(&dict)).transpose()?;
-                self.temporaries.extend(dict.clone());
+                self.tables.temporaries.extend(dict.clone());
             }
             if let Some(dict) = &dict {
                 let mut position = Position(0);

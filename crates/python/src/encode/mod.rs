@@ -49,6 +49,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use sets::Effort;
 use shapes::WrittenShapes;
+use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -146,11 +147,73 @@ pub struct Tables {
     pub memo: Memo,
     pub shapes: WrittenShapes,
     pub(crate) stack: Vec<Frame>,
+    /// Temporary objects, kept so that their addresses aren't reused.
+    pub(crate) temporaries: Vec<Owned>,
+    /// The id of each text, if equal texts are written once.
+    pub(crate) texts: HashMap<TextKey, u32, rustc_hash::FxBuildHasher>,
+    /// Objects that can't be referred to yet, because their arguments or parts are being written.
+    unmade: HashMap<u32, Unmade, rustc_hash::FxBuildHasher>,
+    /// Objects that were noted, in order, if [`Encoder::only_compares`].
+    pub(crate) met: Vec<usize>,
+    serials: Serials,
 }
 
 impl Tables {
     pub fn new() -> Tables {
-        Tables { memo: Memo::new(), shapes: WrittenShapes::new(), stack: Vec::new() }
+        Tables {
+            memo: Memo::new(),
+            shapes: WrittenShapes::new(),
+            stack: Vec::new(),
+            temporaries: Vec::new(),
+            texts: HashMap::default(),
+            unmade: HashMap::default(),
+            met: Vec::new(),
+            serials: Serials::default(),
+        }
+    }
+}
+
+/// The tables of the message that is being written. What they hold is let go with it; the memo and the shapes are emptied by the
+/// next, since a second walk goes on with them.
+pub(crate) struct Lent<'t>(&'t mut Tables);
+
+impl Deref for Lent<'_> {
+    type Target = Tables;
+
+    #[inline(always)]
+    fn deref(&self) -> &Tables {
+        self.0
+    }
+}
+
+impl DerefMut for Lent<'_> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Tables {
+        self.0
+    }
+}
+
+impl Drop for Lent<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        /// More entries of a table than this are not kept.
+        const MOST: usize = 1 << 12;
+        if !self.temporaries.is_empty() {
+            self.temporaries.clear();
+            self.temporaries.shrink_to(MOST);
+        }
+        if !self.texts.is_empty() {
+            self.texts.clear();
+            self.texts.shrink_to(MOST);
+        }
+        if !self.unmade.is_empty() {
+            self.unmade.clear();
+            self.unmade.shrink_to(MOST);
+        }
+        if !self.met.is_empty() {
+            self.met.clear();
+            self.met.shrink_to(MOST);
+        }
     }
 }
 
@@ -162,20 +225,14 @@ pub struct Encoder<'t, D: Dialect> {
     pub w: D::Writer,
     pub dialect: D,
     pub options: &'t Options,
-    pub(crate) tables: &'t mut Tables,
+    pub(crate) tables: Lent<'t>,
     /// The id of the next object that gets one.
     pub(crate) next_id: u32,
     /// Identifies the shapes of this message among those that plans remember.
     serial: u64,
-    /// Temporary objects, kept so that their addresses aren't reused.
-    temporaries: Vec<Owned>,
     /// How many references to tuples were written: a chain of tuples through references isn't visible on the stack.
     linked_tuples: usize,
     deep: Option<Box<deep::Deep>>,
-    /// The id of each text, if equal texts are written once.
-    texts: HashMap<TextKey, u32, rustc_hash::FxBuildHasher>,
-    /// Objects that can't be referred to yet, because their arguments or parts are being written.
-    unmade: HashMap<u32, Unmade, rustc_hash::FxBuildHasher>,
     /// How many replacements are being written, one within the other.
     replacing: u32,
     /// How many open documents have keys that aren't checked.
@@ -198,8 +255,6 @@ pub struct Encoder<'t, D: Dialect> {
     looks_closely: bool,
     /// Objects that occur for the first time are kept or recorded.
     takes_notes: bool,
-    /// With `takes_notes`: the objects that occurred, in order.
-    pub met: Vec<usize>,
     pub buffers: SentBuffers,
     /// Dtypes of NumPy taken apart, by address; `temporaries` keeps them.
     dtypes: Dtypes,
@@ -244,11 +299,33 @@ impl PartialEq for TextKey {
 
 impl Eq for TextKey {}
 
-/// A number that identifies the shapes of one message, or of one shared window.
-fn next_serial() -> u64 {
-    use std::sync::atomic::{AtomicU64, Ordering};
-    static SERIAL: AtomicU64 = AtomicU64::new(1);
-    SERIAL.fetch_add(1, Ordering::Relaxed)
+/// Gives numbers that no other gives: each identifies the shapes of one message, or of one shared window.
+#[derive(Default)]
+pub(crate) struct Serials {
+    next: u64,
+    end: u64,
+}
+
+impl Serials {
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> u64 {
+        if self.next == self.end {
+            self.refill();
+        }
+        self.next += 1;
+        self.next
+    }
+
+    /// Many numbers at once: processors that share one number wait for each other.
+    #[cold]
+    #[inline(never)]
+    fn refill(&mut self) {
+        use std::sync::atomic::{AtomicU64, Ordering};
+        const AT_ONCE: u64 = 1 << 20;
+        static GIVEN: AtomicU64 = AtomicU64::new(0);
+        self.next = GIVEN.fetch_add(AT_ONCE, Ordering::Relaxed);
+        self.end = self.next + AT_ONCE;
+    }
 }
 
 #[derive(Debug)]
@@ -293,14 +370,11 @@ impl<'t, D: Dialect> Encoder<'t, D> {
             w,
             dialect,
             options,
-            tables,
             next_id: 0,
-            serial: next_serial(),
-            temporaries: Vec::new(),
+            serial: tables.serials.next(),
+            tables: Lent(tables),
             linked_tuples: 0,
             deep: None,
-            texts: HashMap::default(),
-            unmade: HashMap::default(),
             replacing: 0,
             unchecked: 0,
             recipes: None,
@@ -318,7 +392,6 @@ impl<'t, D: Dialect> Encoder<'t, D> {
             effort: None,
             looks_closely: options.pickle.as_ref().is_some_and(|hooks| hooks.persistent_id.is_some()),
             takes_notes: options.trust || tracks_all,
-            met: Vec::new(),
             buffers: SentBuffers::default(),
             dtypes: None,
             interns: options.intern && options.refs,
@@ -412,7 +485,8 @@ impl<'t, D: Dialect> Encoder<'t, D> {
             }
             self.next_id = 1 + self.base();
             if self.tracks() {
-                self.tables.memo.meet(root, self.base());
+                let base = self.base();
+                self.tables.memo.meet(root, base);
             }
             self.open(root, shapes::NONE)?;
         }
@@ -421,7 +495,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
 
     /// The temporary objects, for a caller that must keep them longer than the encoder lives.
     pub fn take_temporaries(&mut self) -> Vec<Owned> {
-        std::mem::take(&mut self.temporaries)
+        std::mem::take(&mut self.tables.temporaries)
     }
 
     /// How many objects could have occurred again.
@@ -444,7 +518,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
     /// Keeps a temporary object alive until the message is complete.
     pub fn keep(&mut self, object: Owned) -> Obj {
         let raw = object.get();
-        self.temporaries.push(object);
+        self.tables.temporaries.push(object);
         raw
     }
 

@@ -14,6 +14,8 @@ use std::ptr::addr_of_mut;
 pub const BLOCK: usize = 512;
 /// Runs up to this length (coordinates, say) are written value by value.
 const FEW: usize = 8;
+/// So many leaves at the front of a list that is no run are written without a frame: from there on the walk looks ahead.
+const MOST_LEAVES: usize = 16;
 /// The shortest runs that are packed. Two floats are smaller packed; small ints take a byte each anyway, so more are
 /// needed.
 const LEAST_FLOATS: usize = 2;
@@ -40,9 +42,10 @@ impl<D: Dialect> Encoder<'_, D> {
                 Seq::List => self.w.list(items.len()),
             }
             let mut at = 0;
-            if run.is_none() && !marks_items {
-                // Lists of leaves, which other formats store as runs, need no frame.
-                while at < items.len() && self.leaf(items[at], crate::types::walker::BY_PARENT)? {
+            if !marks_items {
+                // Leaves need no frame: neither lists of them, where the format has no runs, nor what is too short or too mixed for one.
+                let leaves = if run.is_none() { items.len() } else { items.len().min(MOST_LEAVES) };
+                while at < leaves && self.leaf(items[at], crate::types::walker::BY_PARENT)? {
                     at += 1;
                 }
             }

@@ -324,9 +324,9 @@ fn canonical_key(py: Python<'_>, member: &Owned, options: &Options, orders: &Sha
         unsafe { Encoder::new(py, Native::new(), writer, options, tables, Sharing::Finding(Default::default())) };
     encoder.orders = Some(orders.clone());
     encoder.only_compares(effort);
-    encoder.met.push(member.get() as usize);
+    encoder.tables.met.push(member.get() as usize);
     let written = encoder.message(member.get());
-    let (met, effort) = (std::mem::take(&mut encoder.met), encoder.effort().unwrap_or(effort));
+    let (met, effort) = (std::mem::take(&mut encoder.tables.met), encoder.effort().unwrap_or(effort));
     let again = match encoder.into_found().0 {
         Sharing::Found(again) => again,
         _ => Default::default(),

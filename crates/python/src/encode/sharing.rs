@@ -83,7 +83,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 }
                 // While members are only compared, references may lead anywhere in a cycle, and the result is never
                 // loaded.
-                if self.effort.is_none() && !self.unmade.is_empty() && self.met_unmade(object, number)? {
+                if self.effort.is_none() && !self.tables.unmade.is_empty() && self.met_unmade(object, number)? {
                     return Ok(true);
                 }
                 self.link(object);
@@ -104,7 +104,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
     #[cold]
     fn note(&mut self, object: Obj) {
         if self.effort.is_some() {
-            self.met.push(object as usize);
+            self.tables.met.push(object as usize);
         }
         if self.options.trust || self.tracks_all {
             // Kept, so that no other object gets its address, whatever the called code does to its parent.

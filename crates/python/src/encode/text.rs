@@ -47,14 +47,23 @@ impl<D: Dialect> Encoder<'_, D> {
     #[inline(never)]
     unsafe fn wide_text(&mut self, object: Obj) -> Result<()> {
         // SAFETY: `object` is a string, as for `text`.
-        let parts = unsafe {
-            match text::cached_utf8(object) {
-                Some(bytes) if D::Writer::TEXT_IS_UTF8 => Some(Text::Utf8(bytes)),
-                _ => text::parts(object),
-            }
-        };
-        self.w.text(parts.ok_or_else(raised)?);
+        self.w.text(unsafe { of_any_width::<D::Writer>(object)? });
         Ok(())
+    }
+}
+
+/// A string's characters as they cost that writer the least: as the UTF-8 that CPython has cached, if the writer would write just that.
+///
+/// # Safety
+/// `object` is a string, and outlives the text.
+pub unsafe fn of_any_width<'a, W: Writer>(object: Obj) -> Result<Text<'a>> {
+    // SAFETY: `object` is a string by contract.
+    unsafe {
+        let parts = text::parts(object).ok_or_else(raised)?;
+        Ok(match text::cached_utf8(object) {
+            Some(bytes) if W::takes_utf8(parts, bytes.len()) => Text::Utf8(bytes),
+            _ => parts,
+        })
     }
 }
 
@@ -83,7 +92,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         // SAFETY: as above.
         let key = unsafe { TextKey(Owned::borrowed(object)) };
         let number = self.next_id;
-        match self.texts.entry(key) {
+        match self.tables.texts.entry(key) {
             std::collections::hash_map::Entry::Occupied(entry) => {
                 // Recorded by the address of each such string: in the second walk sets have another order, so another
                 // string of that value may come first.
@@ -131,7 +140,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             let number = self.next_id;
             if self.tracks() {
                 let known = if self.interns {
-                    match self.texts.entry(TextKey(Owned::borrowed(object))) {
+                    match self.tables.texts.entry(TextKey(Owned::borrowed(object))) {
                         std::collections::hash_map::Entry::Occupied(entry) => {
                             // If it occurred as a value before, it needs an id in the second walk of a canonical
                             // message.
@@ -156,7 +165,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                         super::Met::Never => {
                             if self.window.is_some() {
                                 // Kept until the end, so that no other object gets its address.
-                                self.temporaries.push(Owned::borrowed(object));
+                                self.tables.temporaries.push(Owned::borrowed(object));
                             }
                             None
                         }

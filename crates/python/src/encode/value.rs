@@ -3,6 +3,7 @@
 use crate::cpython::dict::{self};
 use crate::cpython::{bytes_of, float, int, Obj, Owned, Type};
 use crate::encode::dialect::{Dialect, Native, NativeWriter};
+use crate::encode::text::of_any_width;
 use crate::encode::{shapes, Encoder, Frame, Kind};
 use crate::error::{raised, Result};
 use crate::types::buffer;
@@ -40,7 +41,7 @@ pub unsafe fn lone_leaf<W: Writer>(w: &mut W, object: Obj) -> Result<bool> {
     unsafe {
         let class = ffi::Py_TYPE(object);
         if class == addr_of_mut!(ffi::PyUnicode_Type) {
-            w.text(crate::cpython::text::parts(object).ok_or_else(raised)?);
+            w.text(of_any_width::<W>(object)?);
         } else if class == addr_of_mut!(ffi::PyLong_Type) {
             let Some(value) = int::value(object) else { return Ok(false) };
             w.int(value);

@@ -332,10 +332,10 @@ impl<D: Dialect> Encoder<'_, D> {
                     | WorkItem::Table(object)
                     | WorkItem::Octets(object)
                     | WorkItem::Walked(object)
-                    | WorkItem::Body(object) => self.temporaries.push(object),
+                    | WorkItem::Body(object) => self.tables.temporaries.push(object),
                     WorkItem::Instead(object, _) => {
                         self.replacing -= 1;
-                        self.temporaries.push(object);
+                        self.tables.temporaries.push(object);
                     }
                     WorkItem::Made(_) | WorkItem::Given { .. } => {}
                 }

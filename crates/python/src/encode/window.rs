@@ -2,7 +2,7 @@
 
 use crate::cpython::{references, text, Obj, Owned};
 use crate::encode::dialect::{Dialect, Native, NativeWriter};
-use crate::encode::{next_serial, shapes, Encoder, Options, Sharing, Tables, TextKey};
+use crate::encode::{shapes, Encoder, Options, Sharing, Tables, TextKey};
 use crate::memory::{HashMap, HashSet, Vec};
 use crate::types::walker::BY_PARENT;
 use pyo3::ffi;
@@ -44,7 +44,7 @@ impl SharedWindow {
     pub fn begin(tables: &mut Tables) -> SharedWindow {
         tables.shapes.clear();
         SharedWindow {
-            serial: next_serial(),
+            serial: tables.serials.next(),
             texts: HashMap::default(),
             seen: HashSet::default(),
             new: Vec::new(),
@@ -128,7 +128,7 @@ impl<'t, W: NativeWriter> Encoder<'t, Native<W>> {
         let mut encoder = unsafe { Encoder::new(py, Native::new(), w, options, tables, sharing) };
         encoder.tables.shapes = shapes;
         encoder.serial = window.serial;
-        encoder.texts = std::mem::take(&mut window.texts);
+        encoder.tables.texts = std::mem::take(&mut window.texts);
         encoder.window = Some(window);
         encoder
     }
@@ -139,7 +139,7 @@ impl<D: Dialect> Encoder<'_, D> {
     pub(crate) fn base(&self) -> u32 {
         match &self.window {
             // Texts named by this record itself don't count.
-            Some(window) => window.objects + (self.texts.len() - window.new.len() - window.here.len()) as u32,
+            Some(window) => window.objects + (self.tables.texts.len() - window.new.len() - window.here.len()) as u32,
             None => 0,
         }
     }
@@ -147,7 +147,7 @@ impl<D: Dialect> Encoder<'_, D> {
     /// The shared window for the next record, in which the names of this one keep their ids.
     pub fn into_window(mut self) -> Option<SharedWindow> {
         let mut window = self.window.take()?;
-        window.texts = std::mem::take(&mut self.texts);
+        window.texts = std::mem::take(&mut self.tables.texts);
         for text in window.here.drain(..) {
             window.texts.remove(&TextKey(text));
         }

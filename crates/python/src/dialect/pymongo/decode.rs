@@ -5,7 +5,7 @@ use crate::cpython::Owned;
 use crate::cpython::{held, owned};
 use crate::decode::dialect::Dialect;
 use crate::decode::frame::Kind;
-use crate::decode::{Decoder, DOCUMENT};
+use crate::decode::{scratch, Decoder, DOCUMENT};
 use crate::dialect::pymongo::{lenient, PyMongo, DATETIME_MS, OUTERMOST, STANDARD, UNSPECIFIED};
 use crate::error::{raised, Asked, Fault, Result};
 use crate::memory::Vec;
@@ -36,6 +36,10 @@ impl<'i, R> FromPyMongo<'i, R> {
 impl<'i, R: Reader<'i>> Dialect<'i> for FromPyMongo<'i, R> {
     type Reader = R;
     type Make = Infallible;
+
+    fn scratch() -> Option<&'static scratch::Place<Infallible>> {
+        Some(&scratch::PLAIN)
+    }
 
     fn not_utf8(decoder: &Decoder<'i, Self>, bytes: &[u8]) -> Option<Result<Owned>> {
         let errors = decoder.dialect.pymongo.errors.as_ref()?;

@@ -7,6 +7,7 @@ use crate::classes::state;
 use crate::cpython::{dict, text, Obj, Owned, Type};
 use crate::encode::dialect::Dialect;
 use crate::encode::forms::Order;
+use crate::encode::text::of_any_width;
 use crate::encode::{Encoder, Extra, Frame, Kind};
 use crate::error::{encode, raised, Result};
 use crate::types::walker::BY_PARENT;
@@ -132,13 +133,13 @@ impl<D: Dialect> Encoder<'_, D> {
     #[inline(always)]
     pub(crate) unsafe fn name_key(&mut self, key: Obj) -> Result<()> {
         // SAFETY: `key` is a string by contract.
-        let parts = unsafe {
+        let name = unsafe {
             match text::ascii(key) {
-                Some(bytes) => Some(Text::Ascii(bytes)),
-                None => text::cached_utf8(key).map(Text::Utf8).or_else(|| text::parts(key)),
+                Some(bytes) => Text::Ascii(bytes),
+                None => of_any_width::<D::Writer>(key)?,
             }
         };
-        self.w.key(parts.ok_or_else(raised)?);
+        self.w.key(name);
         Ok(())
     }
 
