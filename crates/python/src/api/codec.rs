@@ -1,5 +1,6 @@
 //! `Encoder` and `Decoder`: options that are read once for many messages.
 
+use crate::api::quick::{self, quick};
 use crate::encode::scratch::{with_scratch, Scratch};
 use crate::error::Fault;
 use crate::error::{door, door_giving};
@@ -10,6 +11,7 @@ use crate::message::options;
 use crate::message::options::Wanted;
 use crate::message::{encode_into, encode_message};
 use crate::{decode, encode};
+use holdall_format::hold::{Reader, Writer};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
@@ -57,6 +59,25 @@ impl Encoder {
         put_into(buffer, offset, |scratch| encode_into(scratch, obj, &self.options, None).map(drop))
     }
 }
+
+quick!(ENCODE, "encode", |of, given| {
+    // SAFETY: CPython calls a method with an instance of its class, and holds the GIL and both objects.
+    unsafe {
+        let options = &quick::instance::<Encoder>(of).options;
+        if options.canonical || options.pickle.is_some() {
+            return None;
+        }
+        quick::written(given, |short| quick::wrote(Writer::new(short, options.trust), given))
+    }
+});
+
+quick!(DECODE, "decode", |of, given| {
+    // SAFETY: as above.
+    unsafe {
+        let options = &quick::instance::<Decoder>(of).options;
+        quick::read(given, options, |input| Reader::new(input, options.trust).ok())
+    }
+});
 
 /// Writes the message of `encode` into `buffer` at `offset`, which then ends with it; returns the offset of the end.
 pub fn put_into(

@@ -1,5 +1,6 @@
 //! `dumps` and `loads`.
 
+use crate::api::quick::{self, quick};
 use crate::error::door;
 use crate::io::files::decode_message;
 use crate::message::encode_message;
@@ -7,6 +8,7 @@ use crate::message::limits::Limits;
 use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::Wanted;
+use holdall_format::hold::Writer;
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 
@@ -87,3 +89,8 @@ pub fn loads(
         decode_message(data, &options, buffers)
     })
 }
+
+quick!(DUMPS, "dumps", |_of, given| {
+    // SAFETY: CPython holds the GIL and the object.
+    unsafe { quick::written(given, |short| quick::wrote(Writer::new(short, false), given)) }
+});

@@ -12,6 +12,7 @@ pub mod msgpack;
 
 mod inspect;
 mod pickle;
+mod quick;
 
 use crate::error;
 use pyo3::prelude::*;
@@ -92,6 +93,12 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bson::pymongo_encode, module)?)?;
     module.add_function(wrap_pyfunction!(bson::pymongo_decode, module)?)?;
     module.add_function(wrap_pyfunction!(bson::pymongo_decode_all, module)?)?;
+    codec::ENCODE.put_before_method::<codec::Encoder>(py)?;
+    codec::DECODE.put_before_method::<codec::Decoder>(py)?;
+    msgpack::ENCODE.put_before_method::<msgpack::MsgpackEncoder>(py)?;
+    msgpack::DECODE.put_before_method::<msgpack::MsgpackDecoder>(py)?;
+    functions::DUMPS.put(module)?;
+    msgpack::DUMPS.put(module)?;
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! MessagePack: the functions and classes of `holdall.msgpack`.
 
+use crate::api::quick::{self, quick};
 use crate::cpython::View;
 use crate::encode::dialect::MessagePack;
 use crate::encode::forms::Forms;
@@ -221,6 +222,24 @@ impl MsgpackDecoder {
         door(|| decode_message(data, &self.options, self.form))
     }
 }
+
+quick!(ENCODE, "encode", |_of, given| {
+    // SAFETY: CPython holds the GIL and the object. No option concerns leaves.
+    unsafe { quick::written(given, |short| quick::wrote(Writer::new(short), given)) }
+});
+
+quick!(DECODE, "decode", |of, given| {
+    // SAFETY: as above; CPython calls a method with an instance of its class.
+    unsafe {
+        let decoder = quick::instance::<MsgpackDecoder>(of);
+        quick::read(given, &decoder.options, |input| Some((decoder.form)(Reader::new(input))))
+    }
+});
+
+quick!(DUMPS, "msgpack_dumps", |_of, given| {
+    // SAFETY: as above.
+    unsafe { quick::written(given, |short| quick::wrote(Writer::new(short), given)) }
+});
 
 /// Searches for the end of a value in a stream, from `start`, where `pending` values are incomplete (1 at the beginning
 /// of a value). Returns the offset after the last complete token, and how many values are incomplete there: 0 means a

@@ -59,6 +59,16 @@ pub(super) unsafe fn init_head(object: Obj, kind: Type) {
     }
 }
 
+/// How many characters a string has.
+///
+/// # Safety
+/// `object` is a string.
+#[inline(always)]
+pub unsafe fn len(object: Obj) -> usize {
+    // SAFETY: `object` is a string, which has this field.
+    unsafe { (*object.cast::<Layout>()).length as usize }
+}
+
 /// The bytes of a compact ASCII string; `None` for every other string.
 ///
 /// # Safety

@@ -65,7 +65,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Stores a value into the array on top of the stack.
     pub(crate) fn array_item(&mut self, at: usize, value: &Owned) -> Result<()> {
         let here = self.here();
-        let Some(Frame { key: Some(places), .. }) = self.stack.last() else {
+        let Some(Frame { key: Some(places), .. }) = self.tables.stack.last() else {
             return Err(decode("a value without its array", here));
         };
         numpy::put(self.py, places, at, value, here)

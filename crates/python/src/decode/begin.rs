@@ -67,7 +67,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         // Leaves are charged only once the length is known: at most this many are read before that.
         const MOST: usize = 1 << 12;
         let accepts = self.rules.node(item).accepts;
-        self.leaves.clear();
+        self.tables.leaves.clear();
         let (mut here, mut begun) = (0, false);
         while here < MOST && self.r.offset() < end {
             let Some(value) = self.next_leaf(accepts)? else {
@@ -75,7 +75,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 begun = true;
                 break;
             };
-            self.leaves.push(value);
+            self.tables.leaves.push(value);
             here += 1;
         }
         let len = match self.r.offset() == end && !begun {
@@ -89,7 +89,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         // SAFETY: the GIL is held while a decoder lives. The empty slots are filled before others see the list.
         let list = unsafe { Owned::new(ffi::PyList_New(len as isize)) }.ok_or_else(raised)?;
         // SAFETY: the list was just created with `len` empty slots, and there are `here` leaves, at most `len`.
-        unsafe { fill::first_items(list.get(), &mut self.leaves) };
+        unsafe { fill::first_items(list.get(), &mut self.tables.leaves) };
         if D::BACK_REFERENCES {
             self.opened(object_id, list.get());
         }
@@ -137,7 +137,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if D::Reader::TYPES || self.r.typed().is_some() || self.options.msgpack.as_msgpack_python {
             return false;
         }
-        self.stack.last().is_some_and(|top| match top.kind {
+        self.tables.stack.last().is_some_and(|top| match top.kind {
             Kind::Set => true,
             Kind::Pairs => top.key.is_none(),
             Kind::Tuple => top.flags & HASHED != 0,
@@ -162,9 +162,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// As [`Decoder::begin_pairs`], with these flags for the frame.
     pub(crate) fn begin_flagged(&mut self, dict: Owned, len: usize, item: NodeId, flags: u8) -> Result<Option<Owned>> {
-        let depth = self.stack.len();
+        let depth = self.tables.stack.len();
         let done = self.begin_pairs(dict, len, true, item)?;
-        if let Some(frame) = self.stack.get_mut(depth) {
+        if let Some(frame) = self.tables.stack.get_mut(depth) {
             frame.flags = flags;
         }
         Ok(done)
@@ -232,7 +232,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Fills a frozenset if all its members are leaves; otherwise the caller reads them again.
     fn leaf_members(&mut self, set: &Owned, len: usize, item: NodeId, at: usize) -> Result<bool> {
         let accepts = self.rules.node(item).accepts;
-        let mut members = std::mem::take(&mut self.leaves);
+        let mut members = std::mem::take(&mut self.tables.leaves);
         while members.len() < len {
             match self.next_leaf(accepts)? {
                 Some(member) => members.push(member),
@@ -244,7 +244,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             self.fill_now(set, &members, &[], at)?;
         }
         members.clear();
-        self.leaves = members;
+        self.tables.leaves = members;
         Ok(are_leaves)
     }
 
@@ -334,9 +334,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         match self.r.token()? {
             Token::Dict(len) => {
                 self.object_id = object_id;
-                let depth = self.stack.len();
+                let depth = self.tables.stack.len();
                 let done = self.begin_pairs(dict, len, hand_over, ANY)?;
-                if let Some(frame) = self.stack.get_mut(depth) {
+                if let Some(frame) = self.tables.stack.get_mut(depth) {
                     frame.flags = DEFAULT_DICT;
                 }
                 Ok(done)

@@ -207,7 +207,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.opened(object_id, object.get());
         self.bounds.owed += len;
         let frame = Frame::new(Kind::Fields, Some(object), len, object_id, self.r.offset());
-        self.stack.push(Frame { hand_over, shape: Some(shape.clone()), ..frame });
+        self.tables.stack.push(Frame { hand_over, shape: Some(shape.clone()), ..frame });
         self.made_again = true;
         Ok(())
     }

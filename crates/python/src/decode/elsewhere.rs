@@ -53,11 +53,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             place: self.r.place(),
             object_id: self.take_id(),
             owed: std::mem::take(&mut self.bounds.owed),
-            depth: self.stack.len(),
+            depth: self.tables.stack.len(),
         };
         self.r.rewind(place);
-        self.numbered[number] = Numbered::open();
-        self.numbered[number].node = id;
+        self.tables.numbered[number] = Numbered::open();
+        self.tables.numbered[number].node = id;
         self.object_id = number as u32;
         let made = match self.next_leaf(self.rules.node(id).accepts)? {
             Some(value) => {

@@ -159,7 +159,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             let len = self.count(end)?;
             return self.begin_unexpected(len, 0);
         }
-        self.leaves.clear();
+        self.tables.leaves.clear();
         let before = self.r.place();
         self.r.key();
         let token = self.r.next()?;
@@ -183,7 +183,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     self.r.rewind(before);
                     break;
                 };
-                self.leaves.push(value);
+                self.tables.leaves.push(value);
                 at += 1;
                 continue;
             }
@@ -222,7 +222,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(())
     }
 
-    /// A dict of a known shape, whose first values are in `self.leaves`.
+    /// A dict of a known shape, whose first values are in `self.tables.leaves`.
     #[inline(always)]
     fn members_of(&mut self, shape: &Rc<Shape>, here: usize, len: usize) -> Result<Option<Owned>> {
         let start = self.r.offset();
@@ -234,10 +234,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             let object_id = self.take_id();
             self.opened(object_id, dict.get());
             // The slots held `None`, so releasing their content runs no code; right afterwards the vector forgets the values.
-            for (at, value) in self.leaves.iter().enumerate() {
+            for (at, value) in self.tables.leaves.iter().enumerate() {
                 replace(dict::value_slot(dict.get(), at), value.get());
             }
-            self.leaves.forget_all();
+            self.tables.leaves.forget_all();
             if here < len {
                 let frame = self.frame(Kind::Expected, Some(dict), len, object_id);
                 return Ok(self.push(Frame { at: here, shape: Some(shape.clone()), ..frame }));
@@ -247,7 +247,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// A dict of no known shape; its first keys are those of `shape`, their values are in `self.leaves`.
+    /// A dict of no known shape; its first keys are those of `shape`, their values are in `self.tables.leaves`.
     fn unknown_members(&mut self, shape: &Shape, here: usize, len: usize) -> Result<Option<Owned>> {
         self.claim_members(here, len, 64 + 48 * len)?;
         // SAFETY: the GIL is held while a decoder lives; `shape` holds the keys, which are strings, and the drain the values.
@@ -255,7 +255,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             let dict = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
             let object_id = self.take_id();
             self.opened(object_id, dict.get());
-            for (at, value) in self.leaves.drain(..).enumerate() {
+            for (at, value) in self.tables.leaves.drain(..).enumerate() {
                 if !dict::set(dict.get(), shape.names[at].get(), value.get()) {
                     return Err(raised());
                 }
@@ -272,8 +272,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     pub(crate) fn run_expected(&mut self) -> Result<Option<Frame<D::Make>>> {
-        let depth = self.stack.len();
-        let frame = &self.stack[depth - 1];
+        let depth = self.tables.stack.len();
+        let frame = &self.tables.stack[depth - 1];
         let (mut at, len) = (frame.at, frame.len);
         let (Some(object), Some(shape)) = (frame.object.as_ref().map(Owned::get), frame.shape.clone()) else {
             return Ok(self.pop());
@@ -281,7 +281,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let Build::Expected(encoded) = &shape.build else { return Ok(self.pop()) };
         while at < len {
             if !self.r.accept(&encoded[at]) {
-                self.stack[depth - 1].at = at;
+                self.tables.stack[depth - 1].at = at;
                 if !(self.r.extents().is_some() && self.another_way(depth, &shape)?) {
                     self.missed(depth, &shape)?;
                 }
@@ -295,7 +295,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     at += 1;
                 },
                 None => {
-                    self.stack[depth - 1].at = at;
+                    self.tables.stack[depth - 1].at = at;
                     return Ok(None);
                 }
             }
@@ -308,7 +308,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Handles an unexpected key that another shape has, which is equal up to here: the dict continues with that shape.
     #[cold]
     fn another_way(&mut self, depth: usize, shape: &Shape) -> Result<bool> {
-        let frame = &self.stack[depth - 1];
+        let frame = &self.tables.stack[depth - 1];
         let (here, len) = (frame.at, frame.len);
         // SAFETY: names are strings, and the shape holds them during the look-up.
         let Some(ways) = (unsafe { text::ascii(shape.names[0].get()) }).and_then(|first| find_ways(self.py, first))
@@ -328,7 +328,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         unsafe {
             let Some(template) = other.template(self.here())? else { return Ok(false) };
             let dict = Owned::new(ffi::PyDict_Copy(template.get())).ok_or_else(raised)?;
-            let frame = &mut self.stack[depth - 1];
+            let frame = &mut self.tables.stack[depth - 1];
             if let Some(expected) = &frame.object {
                 for at in 0..here {
                     let value = Owned::borrowed(*dict::value_slot(expected.get(), at));
@@ -357,7 +357,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 });
             }
             let dict = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
-            let frame = &mut self.stack[depth - 1];
+            let frame = &mut self.tables.stack[depth - 1];
             if let Some(expected) = &frame.object {
                 for at in 0..frame.at {
                     let value: Obj = *dict::value_slot(expected.get(), at);

@@ -239,7 +239,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.push(Frame { shape: Some(shape.clone()), ..frame });
         self.begin_content(base, object, len, here)?;
         // The content is the instance itself, so it has the containers of the frame below.
-        if let [.., fields, content] = &mut self.stack[..] {
+        if let [.., fields, content] = &mut self.tables.stack[..] {
             if !content.hand_over && content.is_value() {
                 content.chain = fields.chain;
             }
@@ -310,7 +310,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Base::List if first < len => self.frame(Kind::List, Some(object), len, NO_ID),
             Base::Tuple if first < len => self.frame(Kind::Tuple, Some(object), len, NO_ID),
             Base::Tuple if len > 0 => {
-                if let Some(fields) = self.stack.last_mut() {
+                if let Some(fields) = self.tables.stack.last_mut() {
                     fields.hash_cost.add(HashCost::default().around(1, len));
                 }
                 return Ok(());

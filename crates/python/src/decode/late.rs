@@ -136,7 +136,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 continue;
             }
             if let Some(&number) = half.numbers.get(&address) {
-                found.open |= self.numbered.get(number as usize).is_some_and(|entry| entry.state == State::Seen);
+                found.open |= self.tables.numbered.get(number as usize).is_some_and(|entry| entry.state == State::Seen);
             }
             if half.unfilled.contains(&address) {
                 found.sets.push(address);
@@ -164,7 +164,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     fn finish_late(&mut self, from: usize) -> Result<()> {
         if let Some(half) = self.late.half.as_ref().filter(|_| from == 0 && !self.r.trusted()) {
             let objects =
-                half.numbers.values().filter_map(|&number| self.numbered.get(number as usize)?.object.clone());
+                half.numbers.values().filter_map(|&number| self.tables.numbered.get(number as usize)?.object.clone());
             rings::refuse(self.py, &self.rules.work, objects, self.here())?;
         }
         let (mut kept, mut keyed) = (Vec::new(), Vec::new());
@@ -188,7 +188,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
         }
         for (deferred, hash_cost) in keyed.into_iter().zip(hash_costs) {
-            if let Some((key, offset)) = deferred.key().filter(|_| !self.stack.is_empty()) {
+            if let Some((key, offset)) = deferred.key().filter(|_| !self.tables.stack.is_empty()) {
                 // A recipe's function is called next, and must see its arguments complete.
                 if self.awaited(None, std::slice::from_ref(key), offset)?.open {
                     return Err(decode(NOT_THERE, offset));

@@ -27,7 +27,7 @@ pub unsafe fn lone_leaf<'i, R: Reader<'i>>(reader: &mut R, options: &Options) ->
     if options.schema.is_some() {
         return None;
     }
-    let before = reader.place();
+    let (before, start) = (reader.place(), reader.offset());
     // SAFETY: the GIL is held, by contract; the reader has checked the bytes of `Leaf::Ascii`, and each slice is readable for its
     // length.
     let made = unsafe {
@@ -51,14 +51,16 @@ pub unsafe fn lone_leaf<'i, R: Reader<'i>>(reader: &mut R, options: &Options) ->
             _ => None,
         }
     };
-    if made.is_none() || reader.finish().is_err() {
+    if made.is_some() && reader.finish().is_ok() {
+        return made;
+    }
+    if reader.offset() != start {
         reader.rewind(before);
         // There may have been no memory for it: the decoder will say so, or find some.
         // SAFETY: the GIL is held, by contract.
         unsafe { ffi::PyErr_Clear() };
-        return None;
     }
-    made
+    None
 }
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
@@ -85,7 +87,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let mut token = self.r.token()?;
         if matches!(token, Token::AssignId) && self.elsewhere.again.is_none() {
             object_id = self.object_ids() as u32;
-            self.numbered.push(Numbered::open());
+            self.tables.numbered.push(Numbered::open());
             token = self.r.token()?;
         }
         let (made, hash_cost) = match token {
@@ -106,7 +108,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             _ => return Ok(None),
         };
         if object_id != NO_ID {
-            self.numbered[object_id as usize].hash_cost = hash_cost;
+            self.tables.numbered[object_id as usize].hash_cost = hash_cost;
             self.whole(object_id, made.get());
         }
         held.add(hash_cost);
@@ -167,7 +169,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let mut token = self.r.token()?;
         if matches!(token, Token::AssignId) {
             object_id = self.object_ids() as u32;
-            self.numbered.push(Numbered::open());
+            self.tables.numbered.push(Numbered::open());
             token = self.r.token()?;
         }
         let Token::Tuple(len @ ..=FEW) = token else { return Ok(None) };
@@ -240,21 +242,21 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// Notes what hashing the object with an id costs, but not in its container.
     fn costs_of_entry(&mut self, object_id: u32, hash_cost: HashCost) {
-        if let Some(entry) = self.numbered.get_mut(object_id as usize) {
+        if let Some(entry) = self.tables.numbered.get_mut(object_id as usize) {
             entry.hash_cost = hash_cost;
         }
     }
 
     /// How many objects have ids so far.
     pub(crate) fn object_ids(&self) -> usize {
-        self.numbered.len()
+        self.tables.numbered.len()
     }
 
     /// Goes back to where no more than `ids` objects had ids, after parts were read in vain.
     pub(crate) fn back_to(&mut self, place: <D::Reader as Reader<'i>>::Place, ids: usize) {
         self.r.rewind(place);
         if self.elsewhere.again.is_none() {
-            self.numbered.truncate(ids);
+            self.tables.numbered.truncate(ids);
         }
     }
 
@@ -265,13 +267,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return Ok(None);
         }
         // A zone within a time finds the buffer taken, and has one of its own.
-        let mut parts = std::mem::take(&mut self.leaves);
+        let mut parts = std::mem::take(&mut self.tables.leaves);
         while parts.len() < len {
             match self.known_part(known, &mut held)? {
                 Some(part) => parts.push(part),
                 None => {
                     parts.clear();
-                    self.leaves = parts;
+                    self.tables.leaves = parts;
                     return Ok(None);
                 }
             }
@@ -279,7 +281,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let made = self.known_of(known, &parts, at)?;
         let hash_cost = hash_cost_of_known(known, &parts, held);
         parts.clear();
-        self.leaves = parts;
+        self.tables.leaves = parts;
         Ok(Some((made, hash_cost)))
     }
 
@@ -303,7 +305,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         match self.r.token()? {
             Token::Text(text) => self.string_of(text).map(Some),
             Token::Bytes(bytes) => D::bytes(self, bytes),
-            Token::Reference(number) if self.r.indexed().is_none() => match self.numbered.get(number as usize) {
+            Token::Reference(number) if self.r.indexed().is_none() => match self.tables.numbered.get(number as usize) {
                 Some(Numbered { object: Some(object), hash_cost, state: State::Whole, .. }) => {
                     held.add(*hash_cost);
                     Ok(Some(object.clone()))

@@ -163,9 +163,7 @@ pub struct Decoder<'i, D: Dialect<'i>> {
     pub dialect: D,
     pub options: &'i Options,
     pub py: Python<'i>,
-    pub(crate) stack: Vec<Frame<D::Make>>,
-    pub(crate) numbered: Vec<Numbered>,
-    pub(crate) shapes: Vec<Rc<Shape>>,
+    pub(crate) tables: Box<Scratch<D::Make>>,
     pub(crate) bounds: Bounds,
     /// The id reserved for the next object, or `NO_ID`.
     pub(crate) object_id: u32,
@@ -179,27 +177,11 @@ pub struct Decoder<'i, D: Dialect<'i>> {
     pub(crate) start: usize,
     /// Classes that aren't permitted are errors only when an instance comes.
     pub(crate) learns: bool,
-    /// The first leaves of a list or dict whose length is not known yet; empty between such containers.
-    pub(crate) leaves: Vec<Owned>,
     memo: Option<Box<Memo>>,
     /// A dict of the compiled regular expressions of this message, by (pattern, flags) and by pattern.
     patterns: Option<Owned>,
     pub(crate) elsewhere: Elsewhere<Place<'i, D>>,
     _pause: gc::Pause,
-}
-
-impl<'i, D: Dialect<'i>> Drop for Decoder<'i, D> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        let Some(place) = D::scratch() else { return };
-        Scratch {
-            stack: std::mem::take(&mut self.stack),
-            numbered: std::mem::take(&mut self.numbered),
-            shapes: std::mem::take(&mut self.shapes),
-            leaves: std::mem::take(&mut self.leaves),
-        }
-        .keep(place);
-    }
 }
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
@@ -213,19 +195,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         lender: Option<Lender<'i>>,
     ) -> Self {
         let input = r.remaining();
-        let Scratch { mut stack, mut numbered, mut shapes, leaves } = Scratch::take(D::scratch());
-        // Likely capacities for a message of this size: growing by doubling costs a small message five calls.
-        stack.reserve((input / 128).min(16));
-        numbered.reserve((input / 32).clamp(1, 64));
-        shapes.reserve((input / 256).min(8));
+        let mut tables = Scratch::take(D::scratch());
+        tables.expect(input);
         Decoder {
             r,
             dialect,
             options,
             py,
-            stack,
-            numbered,
-            shapes,
+            tables,
             bounds: Bounds::new(&options.limits, input),
             object_id: NO_ID,
             late: late::Late::default(),
@@ -242,7 +219,6 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             },
             start: 0,
             learns: false,
-            leaves,
             memo: None,
             patterns: None,
             elsewhere: Elsewhere::default(),
@@ -254,8 +230,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Builds the whole graph of a message.
     pub fn message(&mut self) -> Result<Owned> {
         // The root has an id without an `AssignId` token: 0, or the first free one in a log's shared window.
-        self.object_id = self.numbered.len() as u32;
-        self.numbered.push(Numbered::open());
+        self.object_id = self.tables.numbered.len() as u32;
+        self.tables.numbered.push(Numbered::open());
         D::start(self)?;
         let node = self.options.schema.as_ref().map_or(ANY, |schema| self.options.node.unwrap_or(schema.root));
         let accepts = self.rules.node(node).accepts;
@@ -271,13 +247,21 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(root)
     }
 
+    /// Leaves the tables for the next load.
+    #[inline(always)]
+    pub fn done_with(self) {
+        if let Some(place) = D::scratch() {
+            self.tables.keep(place);
+        }
+    }
+
     fn memo(&mut self) -> &mut Memo {
         self.memo.get_or_insert_default()
     }
 
     /// The number of open containers.
     pub(crate) fn depth(&self) -> usize {
-        self.stack.len()
+        self.tables.stack.len()
     }
 
     pub(crate) fn here(&self) -> usize {
@@ -296,8 +280,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if self.elsewhere.again.is_some() {
             return self.renumbered(entry);
         }
-        self.numbered.push(entry);
-        (self.numbered.len() - 1, true)
+        self.tables.numbered.push(entry);
+        (self.tables.numbered.len() - 1, true)
     }
 
     /// How many values or pairs are left up to the offset `end`.
@@ -318,7 +302,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if self.r.indexed().is_some() {
             return self.far_shape(number);
         }
-        match self.shapes.get(number) {
+        match self.tables.shapes.get(number) {
             Some(shape) => Ok(shape.clone()),
             None => {
                 let kind = holdall_format::ErrorKind::BadShape { number: number as u64 };
@@ -340,9 +324,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             // SAFETY: callers hold `object` in an `Owned` during this call.
             let object = unsafe { Owned::borrowed(object) };
             // While an object is open, its hash cost field stores the index of its frame on the stack.
-            let place = HashCost { values: self.stack.len() as u32, ..HashCost::default() };
-            let node = self.numbered[object_id as usize].node;
-            self.numbered[object_id as usize] =
+            let place = HashCost { values: self.tables.stack.len() as u32, ..HashCost::default() };
+            let node = self.tables.numbered[object_id as usize].node;
+            self.tables.numbered[object_id as usize] =
                 Numbered { object: Some(object), hash_cost: place, state: State::Open, node };
         }
     }
@@ -351,7 +335,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline(always)]
     pub(crate) fn whole(&mut self, object_id: u32, object: Obj) {
         if object_id != NO_ID {
-            let numbered = &mut self.numbered[object_id as usize];
+            let numbered = &mut self.tables.numbered[object_id as usize];
             // An open object's hash cost is a stack index. One that is entered only now has its real hash cost already.
             if numbered.state != State::Whole && numbered.object.is_some() {
                 numbered.hash_cost = HashCost::default();
@@ -367,7 +351,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Charges a container of `len` values and about `bytes` bytes to the budget, before it is created.
     #[inline(always)]
     pub(crate) fn claim(&mut self, len: usize, bytes: usize) -> Result<()> {
-        if self.stack.len() >= self.bounds.paid_deep {
+        if self.tables.stack.len() >= self.bounds.paid_deep {
             self.pay_deeper()?;
         }
         if self.bounds.objects <= len || self.bounds.bytes < bytes {
@@ -386,7 +370,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline(never)]
     fn pay_deeper(&mut self) -> Result<()> {
         const AT_ONCE: usize = 64;
-        if self.stack.len() >= self.bounds.most_deep {
+        if self.tables.stack.len() >= self.bounds.most_deep {
             return Err(self.over(0));
         }
         self.charge(AT_ONCE * size_of::<Frame<D::Make>>())?;
@@ -416,7 +400,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline(never)]
     pub(crate) fn over(&self, bytes: usize) -> Fault {
         let at = self.here().saturating_sub(1);
-        if self.stack.len() >= self.bounds.most_deep {
+        if self.tables.stack.len() >= self.bounds.most_deep {
             return limit(format_args!("nested deeper than limits.depth={}", self.bounds.most_deep), at);
         }
         if self.bounds.bytes < bytes {
@@ -444,10 +428,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// The object with this id.
     #[inline(always)]
     pub(crate) fn numbered(&mut self, number: u64) -> Result<Owned> {
-        match self.numbered.get(number as usize) {
+        match self.tables.numbered.get(number as usize) {
             Some(Numbered { object: Some(object), hash_cost, state: State::Whole, .. }) => {
                 if *hash_cost != HashCost::default() {
-                    if let Some(frame) = self.stack.last_mut() {
+                    if let Some(frame) = self.tables.stack.last_mut() {
                         frame.hash_cost.add(*hash_cost);
                     }
                 }
@@ -455,7 +439,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
             // Referred to before: its empty slots hold `None`, so these containers may store it. `unfinished` checks others.
             Some(Numbered { object: Some(object), state: State::Seen, .. })
-                if self.stack.last().is_some_and(|top| {
+                if self.tables.stack.last().is_some_and(|top| {
                     matches!(top.kind, Kind::List | Kind::Copied | Kind::Keyed | Kind::Fields | Kind::Typed)
                 }) =>
             {
@@ -469,12 +453,17 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline(never)]
     fn unfinished(&mut self, number: u64) -> Result<Owned> {
         let here = self.here();
-        if self.numbered.get(number as usize).is_some_and(|entry| matches!(entry.state, State::Open | State::Seen)) {
+        if self
+            .tables
+            .numbered
+            .get(number as usize)
+            .is_some_and(|entry| matches!(entry.state, State::Open | State::Seen))
+        {
             if let Some(instead) = D::refers_to_open(self, number)? {
                 return Ok(instead);
             }
         }
-        let Some(entry) = self.numbered.get_mut(number as usize) else {
+        let Some(entry) = self.tables.numbered.get_mut(number as usize) else {
             return Err(holdall_format::Error::new(holdall_format::ErrorKind::BadReference { number }, here).into());
         };
         if entry.state == State::Skipped && !D::BACK_REFERENCES {
@@ -484,8 +473,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return Err(decode("an object that is made of its parts is one of them itself", here));
         };
         let place = entry.hash_cost.values;
-        if let Some(top) = self.stack.last() {
-            let frame = |at: usize| self.stack.get(at);
+        if let Some(top) = self.tables.stack.last() {
+            let frame = |at: usize| self.tables.stack.get(at);
             // An instance of a subclass of a builtin has two frames, its content above its fields.
             let is_content = |frame: &Frame<D::Make>| {
                 !frame.hand_over && frame.is_value() && frame.object.as_ref().map(Owned::get) == Some(object.get())
@@ -496,7 +485,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 return Err(decode("a tuple or its like directly inside itself", here));
             }
         }
-        let Some(entry) = self.numbered.get_mut(number as usize) else { return Ok(object) };
+        let Some(entry) = self.tables.numbered.get_mut(number as usize) else { return Ok(object) };
         if entry.state == State::Open {
             entry.state = State::Seen;
             // SAFETY: `object` is an owned reference; `pad` writes only to empty slots of lists and tuples.

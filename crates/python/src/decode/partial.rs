@@ -70,7 +70,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if made.is_ok() {
             for (&number, &entry) in &entries {
                 if let Some(Numbered { object: Some(object), hash_cost, state: State::Whole, node: ANY }) =
-                    self.numbered.get(entry as usize)
+                    self.tables.numbered.get(entry as usize)
                 {
                     kept.objects
                         .entry(number)
@@ -123,8 +123,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     fn add_entry(&mut self, number: u64, entry: Numbered) -> usize {
-        self.numbered.push(entry);
-        let at = self.numbered.len() - 1;
+        self.tables.numbered.push(entry);
+        let at = self.tables.numbered.len() - 1;
         self.far().entries.insert(number, at as u32);
         at
     }
@@ -193,7 +193,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let (object_id, owed) = (self.take_id(), std::mem::take(&mut self.bounds.owed));
         let back = self.r.place();
         let before = self.elsewhere.again.replace(again);
-        let base = self.stack.len();
+        let base = self.tables.stack.len();
         let entry = self.add_entry(number, Numbered::open());
         self.r.rewind(place);
         self.object_id = entry as u32;

@@ -29,7 +29,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let (made_of, then) = reduce::values(flags);
         self.claim(made_of + then, 256)?;
         let (object_id, deferred, mut held) = (self.take_id(), self.late.deferred.len(), HashCost::default());
-        let (mut left, mut object, mut parts) = (flags, None, std::mem::take(&mut self.leaves));
+        let (mut left, mut object, mut parts) = (flags, None, std::mem::take(&mut self.tables.leaves));
         for number in 0..made_of + then {
             let part = if flags & reduce::AGAIN == 0 { self.small_part(&mut held)? } else { None };
             let Some(part) = part else {
@@ -50,7 +50,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
         }
         parts.clear();
-        self.leaves = parts;
+        self.tables.leaves = parts;
         let Some(object) = object else { return Err(decode("a recipe without its object", at)) };
         self.object_id = object_id;
         // SAFETY: `object` is an owned reference.
@@ -60,7 +60,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// The top frame, of a recipe that was begun without, gets what was read so far.
     fn go_on_with_recipe(&mut self, parts: Vec<Owned>) -> Result<Option<Owned>> {
-        let Some(frame) = self.stack.last_mut() else { return Ok(None) };
+        let Some(frame) = self.tables.stack.last_mut() else { return Ok(None) };
         frame.gathered().extend(parts);
         if let (Some(object), object_id) = (frame.object.clone(), frame.object_id) {
             self.opened_here(object_id, &object);
@@ -89,7 +89,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let (mut token, mut object_id) = (self.r.token()?, NO_ID);
         if matches!(token, Token::AssignId) {
             object_id = self.object_ids() as u32;
-            self.numbered.push(Numbered::open());
+            self.tables.numbered.push(Numbered::open());
             if let Some(leaf) = self.next_leaf(accepts::ALL)? {
                 self.whole(object_id, leaf.get());
                 return Ok(Some(leaf));
@@ -100,7 +100,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let (made, hash_cost) = match token {
             Token::Reference(number) if object_id == NO_ID => {
                 let Some(Numbered { object: Some(object), hash_cost, state: State::Whole, .. }) =
-                    self.numbered.get(number as usize)
+                    self.tables.numbered.get(number as usize)
                 else {
                     return Ok(None);
                 };
@@ -131,7 +131,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
         };
         if object_id != NO_ID {
-            self.numbered[object_id as usize].hash_cost = hash_cost;
+            self.tables.numbered[object_id as usize].hash_cost = hash_cost;
             self.whole(object_id, made.get());
         }
         held.add(hash_cost);
@@ -207,7 +207,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// Handles the next part of a recipe in a frame.
     pub(super) fn reduce_part(&mut self) -> Result<()> {
-        let Some(frame) = self.stack.last_mut() else { return Ok(()) };
+        let Some(frame) = self.tables.stack.last_mut() else { return Ok(()) };
         let (at, object_id) = (frame.offset, frame.object_id);
         let Some(Parts { make: Some(Make::Recipe { flags, deferred }), gathered, .. }) = frame.parts.as_deref_mut()
         else {
@@ -232,7 +232,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 object
             }
         };
-        let Some(frame) = self.stack.last_mut() else { return Ok(()) };
+        let Some(frame) = self.tables.stack.last_mut() else { return Ok(()) };
         frame.object = Some(object);
         if let Some(Parts { make: Some(Make::Recipe { flags: left, .. }), gathered, .. }) = frame.parts.as_deref_mut() {
             (*left, *gathered) = (flags, parts);
@@ -263,7 +263,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// The object that function and arguments make, unless one of the arguments has led to making it already.
     fn made_by(&mut self, flags: u8, parts: &[Owned], object_id: u32, at: usize) -> Result<Owned> {
-        if let Some(Numbered { object: Some(made), .. }) = self.numbered.get(object_id as usize) {
+        if let Some(Numbered { object: Some(made), .. }) = self.tables.numbered.get(object_id as usize) {
             return Ok(made.clone());
         }
         let [number, rest @ ..] = parts else { return Err(decode("a recipe without parts", at)) };
@@ -273,7 +273,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return Ok(made);
         }
         let number = types::reduce::number(self.py, number)
-            .filter(|&number| matches!(self.numbered.get(number), Some(Numbered { object: None, .. })));
+            .filter(|&number| matches!(self.tables.numbered.get(number), Some(Numbered { object: None, .. })));
         let Some(number) = number else { return Err(decode("a recipe that makes no object that is being made", at)) };
         let made = types::reduce::create(self.py, flags, rest, at)?;
         self.opened_here(number as u32, &made);
@@ -284,15 +284,15 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Enters the object of the top frame under an id; that frame's index is its place on the stack.
     fn opened_here(&mut self, object_id: u32, made: &Owned) {
         self.opened(object_id, made.get());
-        if let Some(entry) = self.numbered.get_mut(object_id as usize) {
-            entry.hash_cost.values = self.stack.len() as u32 - 1;
+        if let Some(entry) = self.tables.numbered.get_mut(object_id as usize) {
+            entry.hash_cost.values = self.tables.stack.len() as u32 - 1;
         }
     }
 
     pub(crate) fn finish_reduce(&mut self, mut frame: Frame<D::Make>) -> Result<Owned> {
         let Some(object) = frame.object.take() else { return Err(decode("a recipe without its object", frame.offset)) };
         if frame.object_id != NO_ID {
-            self.numbered[frame.object_id as usize].state = State::Whole;
+            self.tables.numbered[frame.object_id as usize].state = State::Whole;
         }
         Ok(object)
     }

@@ -110,7 +110,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         };
         if let Some(known) = known {
             // A name that was a reference is one here as well: it must lead to the same string.
-            let same = |&(at, number): &(usize, u64)| match (self.numbered.get(number as usize), known.name(at)) {
+            let same = |&(at, number): &(usize, u64)| match (self.tables.numbered.get(number as usize), known.name(at))
+            {
                 (Some(Numbered { object: Some(object), .. }), Some(name)) => object.get() == name.get(),
                 _ => false,
             };
@@ -118,17 +119,17 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 let mut references = known.references.iter().peekable();
                 for (at, name) in known.all_names().enumerate() {
                     if references.next_if(|reference| reference.0 == at).is_none() {
-                        self.numbered.push(Numbered::whole(name.clone()));
+                        self.tables.numbered.push(Numbered::whole(name.clone()));
                     }
                 }
                 let shape = self.settled(known, token.at)?;
-                self.shapes.push(shape.clone());
+                self.tables.shapes.push(shape.clone());
                 return Ok(shape);
             }
         }
         let read = self.read_shape(token)?;
         let shape = self.settled(read.clone(), token.at)?;
-        self.shapes.push(shape.clone());
+        self.tables.shapes.push(shape.clone());
         match classes {
             true => cache.keep(self.py, token, &read),
             false => dicts::keep(self.py, token.block, &read),
@@ -142,7 +143,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let classes = token.kind != ShapeKind::Dict;
         let block = <D::Reader as Reader<'i>>::Shapes::names(token);
         let mut references = Vec::new();
-        let mut numbered = std::mem::take(&mut self.numbered);
+        let mut numbered = std::mem::take(&mut self.tables.numbered);
         let read = (|| {
             for name in block {
                 // SAFETY: the GIL is held while a decoder lives; the reader has checked `Bytes::Ascii`; references
@@ -176,7 +177,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
             Ok(())
         })();
-        self.numbered = numbered;
+        self.tables.numbered = numbered;
         read?;
         shape_named(token, names, references)
     }

@@ -30,7 +30,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     pub(crate) fn run_down_to(&mut self, base: usize) -> Result<Owned> {
         loop {
-            let Some(top) = self.stack.last() else {
+            let Some(top) = self.tables.stack.last() else {
                 return Err(decode("a value without its container", self.here()));
             };
             let done = match top.kind {
@@ -45,14 +45,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             };
             if let Some(frame) = done {
                 let (mut hash_cost, object_id, check) =
-                    (D::hash_cost(&frame, self.stack.last()), frame.object_id, frame.check);
-                if hash_cost_in_content(&frame, &self.stack) {
+                    (D::hash_cost(&frame, self.tables.stack.last()), frame.object_id, frame.check);
+                if hash_cost_in_content(&frame, &self.tables.stack) {
                     hash_cost.freeing = hash_cost.freeing.max(frame.hash_cost.freeing);
                 }
                 let is_content = !frame.hand_over && matches!(frame.kind, Kind::Tuple | Kind::Gather);
                 let Some(mut object) = self.finish_frame(frame)? else {
                     // The content of a subclass's instance is complete: the frame of its fields takes over its hash cost.
-                    if let (true, Some(fields)) = (is_content, self.stack.last_mut()) {
+                    if let (true, Some(fields)) = (is_content, self.tables.stack.last_mut()) {
                         fields.hash_cost.add(hash_cost);
                     }
                     continue;
@@ -61,15 +61,15 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     object = self.checked_object(object, check, object_id)?;
                 }
                 if D::BACK_REFERENCES || self.r.indexed().is_some() {
-                    self.back_from(self.stack.len());
+                    self.back_from(self.tables.stack.len());
                 }
                 if hash_cost != HashCost::default() && object_id != NO_ID {
-                    self.numbered[object_id as usize].hash_cost = hash_cost;
+                    self.tables.numbered[object_id as usize].hash_cost = hash_cost;
                 }
-                if self.stack.len() == base {
+                if self.tables.stack.len() == base {
                     return Ok(object);
                 }
-                let Some(parent) = self.stack.last_mut() else { return Ok(object) };
+                let Some(parent) = self.tables.stack.last_mut() else { return Ok(object) };
                 if hash_cost != HashCost::default() {
                     parent.hash_cost.add(hash_cost);
                 }
@@ -83,7 +83,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     fn traced(&self, mut fault: Fault) -> Fault {
         fault = fault.found(self.here());
         if fault.is_invalid() {
-            for frame in self.stack.iter().rev() {
+            for frame in self.tables.stack.iter().rev() {
                 if let Some(step) = self.step(frame) {
                     fault = fault.within(|| step);
                 }
@@ -111,21 +111,21 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<Frame<D::Make>> {
-        self.stack.pop()
+        self.tables.stack.pop()
     }
 
     /// Records which value of the top container failed, for the path of the error.
     #[cold]
     #[inline(never)]
     fn stopped(&mut self, depth: usize, at: usize, fault: Fault) -> Fault {
-        self.stack[depth - 1].at = at;
+        self.tables.stack[depth - 1].at = at;
         fault
     }
 
     #[inline(always)]
     fn run_list(&mut self) -> Result<Option<Frame<D::Make>>> {
-        let depth = self.stack.len();
-        let frame = &self.stack[depth - 1];
+        let depth = self.tables.stack.len();
+        let frame = &self.tables.stack[depth - 1];
         let (mut at, len, item) = (frame.at, frame.len, frame.item);
         let accepts = self.rules.node(item).accepts;
         let Some(list) = frame.object.as_ref().map(Owned::get) else { return Err(decode(CHANGED, self.here())) };
@@ -140,7 +140,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     at += 1;
                 },
                 Ok(None) => {
-                    self.stack[depth - 1].at = at;
+                    self.tables.stack[depth - 1].at = at;
                     return Ok(None);
                 }
                 Err(fault) => return Err(self.stopped(depth, at, fault)),
@@ -151,10 +151,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     fn run_tuple(&mut self) -> Result<Option<Frame<D::Make>>> {
-        let depth = self.stack.len();
-        while self.stack[depth - 1].at < self.stack[depth - 1].len {
+        let depth = self.tables.stack.len();
+        while self.tables.stack[depth - 1].at < self.tables.stack[depth - 1].len {
             self.bounds.owed -= 1;
-            let frame = &self.stack[depth - 1];
+            let frame = &self.tables.stack[depth - 1];
             let item = if frame.flags & FIXED == 0 {
                 frame.item
             } else {
@@ -173,8 +173,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     #[inline(always)]
     fn run_copied(&mut self) -> Result<Option<Frame<D::Make>>> {
-        let depth = self.stack.len();
-        let frame = &self.stack[depth - 1];
+        let depth = self.tables.stack.len();
+        let frame = &self.tables.stack[depth - 1];
         let (mut at, len, item) = (frame.at, frame.len, frame.item);
         let accepts = self.rules.node(item).accepts;
         let Some(object) = frame.object.as_ref().map(Owned::get) else { return Err(decode(CHANGED, self.here())) };
@@ -190,7 +190,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     at += 1;
                 },
                 None => {
-                    self.stack[depth - 1].at = at;
+                    self.tables.stack[depth - 1].at = at;
                     return Ok(None);
                 }
             }
@@ -201,8 +201,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     fn run_pairs(&mut self) -> Result<Option<Frame<D::Make>>> {
-        let depth = self.stack.len();
-        let (key_node, value_node) = match &self.rules.node(self.stack[depth - 1].item).map {
+        let depth = self.tables.stack.len();
+        let (key_node, value_node) = match &self.rules.node(self.tables.stack[depth - 1].item).map {
             Some(map) => (map.key, map.value),
             None => (ANY, ANY),
         };
@@ -211,7 +211,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             if self.run_named(depth, value_node, taken)? {
                 return Ok(None);
             }
-            let frame = &self.stack[depth - 1];
+            let frame = &self.tables.stack[depth - 1];
             if frame.at >= frame.len {
                 return Ok(self.pop());
             }
@@ -246,7 +246,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Reads pairs while the keys are leaves. `true`: a value was started that has a frame of its own.
     #[inline(always)]
     fn run_named(&mut self, depth: usize, value_node: NodeId, accepts: (u32, u32)) -> Result<bool> {
-        let frame = &self.stack[depth - 1];
+        let frame = &self.tables.stack[depth - 1];
         let (mut at, len) = (frame.at, frame.len);
         let Some(dict) = frame.object.as_ref().map(Owned::get) else { return Err(decode(CHANGED, self.here())) };
         // SAFETY: the frame stays on the stack and holds `dict`.
@@ -292,40 +292,40 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     at += 2;
                 },
                 None => {
-                    let frame = &mut self.stack[depth - 1];
+                    let frame = &mut self.tables.stack[depth - 1];
                     (frame.at, frame.key) = (at + 1, Some(key));
                     let Some(value) = self.next_node(value_node)? else { return Ok(true) };
                     self.deliver(value)?;
-                    if self.stack[depth - 1].deferring {
+                    if self.tables.stack[depth - 1].deferring {
                         return Ok(false);
                     }
                     at += 2;
                 }
             }
         }
-        self.stack[depth - 1].at = at;
+        self.tables.stack[depth - 1].at = at;
         Ok(false)
     }
 
     #[inline(never)]
     fn run_other(&mut self) -> Result<Option<Frame<D::Make>>> {
-        let depth = self.stack.len();
-        let item = self.stack[depth - 1].item;
+        let depth = self.tables.stack.len();
+        let item = self.tables.stack[depth - 1].item;
         let accepts = self.rules.node(item).accepts;
-        while self.stack[depth - 1].at < self.stack[depth - 1].len {
+        while self.tables.stack[depth - 1].at < self.tables.stack[depth - 1].len {
             self.bounds.owed -= 1;
             match self.value(item, accepts)? {
                 Some(value) => {
                     self.deliver(value)?;
                     // A default dict's factory is alone in its frame; the items get another one.
-                    if self.stack.len() != depth || self.stack[depth - 1].kind == Kind::Factory {
+                    if self.tables.stack.len() != depth || self.tables.stack[depth - 1].kind == Kind::Factory {
                         break;
                     }
                 }
                 None => return Ok(None),
             }
         }
-        if self.stack.len() != depth || self.stack[depth - 1].at < self.stack[depth - 1].len {
+        if self.tables.stack.len() != depth || self.tables.stack[depth - 1].at < self.tables.stack[depth - 1].len {
             return Ok(None);
         }
         Ok(self.pop())
@@ -342,7 +342,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 let made = self.make(frame)?;
                 // An instance of a subclass of an immutable builtin continues with its fields: it is not complete yet.
                 if self.take_made_again() {
-                    if let Some(above) = self.stack.last_mut() {
+                    if let Some(above) = self.tables.stack.last_mut() {
                         above.check = check;
                     }
                     return Ok(None);
@@ -351,9 +351,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
             Kind::Factory => {
                 let Some(object) = frame.object else { return Err(decode(CHANGED, frame.offset)) };
-                let depth = self.stack.len();
+                let depth = self.tables.stack.len();
                 let done = self.default_dict(object, frame.object_id, frame.hand_over)?;
-                if let Some(above) = self.stack.get_mut(depth) {
+                if let Some(above) = self.tables.stack.get_mut(depth) {
                     above.check = frame.check;
                 }
                 Ok(done)
@@ -385,7 +385,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// The index of the next value in the top container, and the cost of comparing the value if it is hashed.
     #[inline(always)]
     fn next_place(&mut self, here: usize) -> Result<(usize, u32)> {
-        let Some(frame) = self.stack.last_mut() else { return Err(decode("a value without its container", here)) };
+        let Some(frame) = self.tables.stack.last_mut() else {
+            return Err(decode("a value without its container", here));
+        };
         let at = frame.at;
         frame.at += 1;
         let hash_cost = frame.hash_cost;
@@ -410,7 +412,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let here = self.here();
         let half_seen = self.late.half_seen;
         let (at, key_cost) = self.next_place(here)?;
-        let Some(frame) = self.stack.last_mut() else { return Err(decode("a value without its container", here)) };
+        let Some(frame) = self.tables.stack.last_mut() else {
+            return Err(decode("a value without its container", here));
+        };
         let missing = || decode(CHANGED, here);
         // SAFETY: the frame holds its object, created with the type that `kind` stands for. Slots of lists and dicts are
         // checked before the write; a tuple has `len` slots, and the loops deliver at most `len` values.
@@ -492,7 +496,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline(always)]
     unsafe fn deliver_to_pairs(&mut self, value: Owned, key_cost: u32) -> Result<()> {
         let (here, half_seen) = (self.here(), self.late.half_seen);
-        let Some(frame) = self.stack.last_mut() else { return Err(decode(CHANGED, here)) };
+        let Some(frame) = self.tables.stack.last_mut() else { return Err(decode(CHANGED, here)) };
         let Some(key) = frame.key.take() else {
             // SAFETY: `value` is an owned reference.
             if self.options.msgpack.strict_keys && unsafe { !text_or_bytes(value.get()) } {

@@ -23,9 +23,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return;
         }
         if self.object_id != NO_ID {
-            self.numbered[self.object_id as usize].hash_cost = hash_cost;
+            self.tables.numbered[self.object_id as usize].hash_cost = hash_cost;
         }
-        if let Some(frame) = self.stack.last_mut() {
+        if let Some(frame) = self.tables.stack.last_mut() {
             frame.hash_cost.add(hash_cost);
         }
     }
@@ -33,7 +33,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// A new list or tuple, and its array of slots.
     fn sequence(&mut self, seq: Seq, len: usize) -> Result<(Owned, *mut *mut ffi::PyObject)> {
         // The items are charged together with the run: each takes at most 40 bytes with its slot.
-        if self.stack.len() >= self.bounds.most_deep || self.bounds.objects <= len || self.bounds.bytes < 64 + 40 * len
+        if self.tables.stack.len() >= self.bounds.most_deep
+            || self.bounds.objects <= len
+            || self.bounds.bytes < 64 + 40 * len
         {
             return Err(self.over(64 + 40 * len));
         }

@@ -52,19 +52,19 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     0,
                 ));
             }
-            self.numbered = before.objects;
+            self.tables.numbered = before.objects;
             if shapes > 0 {
-                self.shapes = before.shapes;
+                self.tables.shapes = before.shapes;
             }
         }
-        let first = self.numbered.len();
+        let first = self.tables.numbered.len();
         let made = self.message()?;
-        if let Some(entry @ Numbered { object: None, .. }) = self.numbered.get_mut(first) {
+        if let Some(entry @ Numbered { object: None, .. }) = self.tables.numbered.get_mut(first) {
             // A string that is the whole message has not been entered under its id.
             *entry = Numbered::whole(made.clone());
         }
-        series.objects = std::mem::take(&mut self.numbered);
-        series.shapes = std::mem::take(&mut self.shapes);
+        series.objects = std::mem::take(&mut self.tables.numbered);
+        series.shapes = std::mem::take(&mut self.tables.shapes);
         Ok(made)
     }
 }

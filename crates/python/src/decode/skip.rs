@@ -61,7 +61,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     self.elsewhere.skipped.push(Skipped {
                         place: self.r.place(),
                         at: self.r.offset(),
-                        shapes: self.shapes.len(),
+                        shapes: self.tables.shapes.len(),
                     });
                 }
                 self.add_numbered(Numbered { object: None, hash_cost: place, state: State::Skipped, node: ANY });
@@ -96,7 +96,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if self.r.indexed().is_some() {
             return self.met_in_part(number as u64, entry);
         }
-        match self.numbered.get_mut(number) {
+        match self.tables.numbered.get_mut(number) {
             Some(known) if known.state == State::Skipped && entry.state != State::Skipped => {
                 *known = entry;
                 (number, true)
@@ -120,7 +120,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
             return Ok(shape);
         }
-        let shape = self.shapes.get(again.shape).cloned().ok_or_else(|| decode("a layout out of place", here))?;
+        let shape =
+            self.tables.shapes.get(again.shape).cloned().ok_or_else(|| decode("a layout out of place", here))?;
         again.shape += 1;
         again.number += shape.numbers;
         Ok(shape)
@@ -146,7 +147,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Builds a skipped object for the node that asks for it first.
     #[cold]
     pub(crate) fn read_skipped(&mut self, number: usize, id: NodeId) -> Result<Owned> {
-        let place = self.numbered[number].hash_cost.values as usize;
+        let place = self.tables.numbered[number].hash_cost.values as usize;
         let Some(&Skipped { place, at, shapes }) = self.elsewhere.skipped.get(place) else {
             return Err(decode("an object out of place", self.here()));
         };
@@ -160,9 +161,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let (before, back, object_id) = (self.elsewhere.again, self.r.place(), self.take_id());
         self.r.rewind(place);
         self.elsewhere.again = Some(Again { number: number + 1, shape: shapes, depth });
-        self.numbered[number] = Numbered::open();
+        self.tables.numbered[number] = Numbered::open();
         self.object_id = number as u32;
-        let base = self.stack.len();
+        let base = self.tables.stack.len();
         // What the frames below are owed does not follow at this place.
         let owed = std::mem::take(&mut self.bounds.owed);
         let made = match self.next_leaf(self.rules.node(id).accepts)? {

@@ -127,7 +127,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let value = self.next_leaf(accepts)?;
         match &value {
-            Some(value) => self.numbered.push(Numbered::whole(value.clone())),
+            Some(value) => self.tables.numbered.push(Numbered::whole(value.clone())),
             None => self.r.rewind(before),
         }
         Ok(value)
@@ -180,7 +180,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Token::Reference(_) if self.r.indexed().is_some() => Ok(None),
             Token::Reference(number) => {
                 let Some(Numbered { object: Some(known), state: State::Whole, .. }) =
-                    self.numbered.get(number as usize)
+                    self.tables.numbered.get(number as usize)
                 else {
                     return Ok(None);
                 };
@@ -194,7 +194,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     return Ok(None);
                 }
                 let Some(value) = self.next_leaf(accepts)? else { return Ok(None) };
-                self.numbered.push(Numbered::whole(value.clone()));
+                self.tables.numbered.push(Numbered::whole(value.clone()));
                 Ok(Some(value))
             }
             Token::DateTime { bits, zoned } => self.quick_datetime(bits, zoned),
@@ -226,7 +226,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return self.far_object(number, id);
         }
         let index = number as usize;
-        if D::BACK_REFERENCES && self.numbered.get(index).is_some_and(|known| known.state == State::Skipped) {
+        if D::BACK_REFERENCES && self.tables.numbered.get(index).is_some_and(|known| known.state == State::Skipped) {
             return D::referred(self, index, id);
         }
         self.numbered(number).map(Some)
@@ -318,11 +318,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     pub(crate) fn push(&mut self, mut frame: Frame<D::Make>) -> Option<Owned> {
         crate::memory::check();
         self.bounds.owed += frame.len - frame.at;
-        frame.chain = match self.stack.last() {
+        frame.chain = match self.tables.stack.last() {
             Some(below) if below.is_value() => below.chain,
-            _ => self.stack.len() as u32,
+            _ => self.tables.stack.len() as u32,
         };
-        self.stack.push(frame);
+        self.tables.stack.push(frame);
         None
     }
 
@@ -441,7 +441,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// A datetime with its zone.
     fn zoned(&mut self, bits: u64) -> Result<Option<Owned>> {
-        let (before, start, ids) = (self.r.place(), self.r.offset(), self.numbered.len());
+        let (before, start, ids) = (self.r.place(), self.r.offset(), self.tables.numbered.len());
         let token = self.r.token()?;
         if matches!(token, Token::KnownType(KnownType::Utc)) {
             // SAFETY: the datetime API was imported with this module; its UTC lives as long as the interpreter.

@@ -53,26 +53,26 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Builds a record. The names that it introduces are not kept here: the frame after it has them once more.
     pub fn log_record(&mut self, window: &mut SharedWindow, allowance: &mut Allowance) -> Result<Owned> {
         self.begin_allowance(allowance);
-        self.numbered = std::mem::take(&mut window.texts);
-        self.shapes = std::mem::take(&mut window.shapes);
-        let (texts, shapes) = (self.numbered.len(), self.shapes.len());
+        self.tables.numbered = std::mem::take(&mut window.texts);
+        self.tables.shapes = std::mem::take(&mut window.shapes);
+        let (texts, shapes) = (self.tables.numbered.len(), self.tables.shapes.len());
         let made = crate::error::guarded(|| self.message());
         self.end_allowance(allowance);
-        self.numbered.truncate(texts);
-        self.shapes.truncate(shapes);
-        window.texts = std::mem::take(&mut self.numbered);
-        window.shapes = std::mem::take(&mut self.shapes);
+        self.tables.numbered.truncate(texts);
+        self.tables.shapes.truncate(shapes);
+        window.texts = std::mem::take(&mut self.tables.numbered);
+        window.shapes = std::mem::take(&mut self.tables.shapes);
         made
     }
 
     /// Adds the names of a record.
     pub fn learn_names(&mut self, window: &mut SharedWindow, names: &mut NamesReader<'i>) -> Result<()> {
-        self.numbered = std::mem::take(&mut window.texts);
-        self.shapes = std::mem::take(&mut window.shapes);
+        self.tables.numbered = std::mem::take(&mut window.texts);
+        self.tables.shapes = std::mem::take(&mut window.shapes);
         self.learns = true;
         let learnt = crate::error::guarded(|| self.names(names));
-        window.texts = std::mem::take(&mut self.numbered);
-        window.shapes = std::mem::take(&mut self.shapes);
+        window.texts = std::mem::take(&mut self.tables.numbered);
+        window.shapes = std::mem::take(&mut self.tables.shapes);
         learnt
     }
 
@@ -82,7 +82,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             match token {
                 Token::Text(bytes) => {
                     let text = self.string_of(bytes)?;
-                    self.numbered.push(Numbered::whole(text));
+                    self.tables.numbered.push(Numbered::whole(text));
                 }
                 Token::NewShape(shape) => {
                     self.shape(&shape)?;

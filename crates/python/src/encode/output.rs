@@ -6,11 +6,87 @@ use crate::error::{raised, Result};
 use crate::memory::{out_of_memory, Vec};
 use holdall_format::Sink;
 use pyo3::ffi;
+use std::mem::MaybeUninit;
 
 /// From this size on the result is built in a `bytes` object, which saves copying it.
 const SCRATCH: usize = 256 << 10;
 /// Space that is always kept behind the end, so that small writes need no check beforehand.
 const SLACK: usize = 64;
+
+/// The output of a message that is short, on the stack.
+pub struct Short {
+    block: [MaybeUninit<u8>; Short::ROOM],
+    /// More than there is room for: it was not short.
+    len: usize,
+}
+
+impl Short {
+    pub const ROOM: usize = 128;
+
+    #[inline(always)]
+    pub fn new() -> Short {
+        Short { block: [MaybeUninit::uninit(); Short::ROOM], len: 0 }
+    }
+
+    /// The result. `None`: it was not short, or there is no memory for it.
+    #[inline(always)]
+    pub fn bytes(&self) -> Option<Owned> {
+        if self.len > Short::ROOM {
+            return None;
+        }
+        // SAFETY: the GIL is held by whoever encodes; `len` bytes were written.
+        unsafe {
+            let made = Owned::new(ffi::PyBytes_FromStringAndSize(self.block.as_ptr().cast(), self.len as isize));
+            if made.is_none() {
+                ffi::PyErr_Clear();
+            }
+            made
+        }
+    }
+}
+
+impl Sink for &mut Short {
+    #[inline(always)]
+    fn put(&mut self, bytes: &[u8]) {
+        let end = self.len.saturating_add(bytes.len());
+        if end <= Short::ROOM {
+            // SAFETY: there is room up to `end`, and `bytes` are elsewhere.
+            unsafe { copy_short(bytes, self.block.as_mut_ptr().cast::<u8>().add(self.len)) };
+        }
+        self.len = end;
+    }
+
+    #[inline(always)]
+    fn put_array<const N: usize>(&mut self, bytes: [u8; N]) {
+        self.put(&bytes);
+    }
+
+    #[inline(always)]
+    fn put_tagged(&mut self, head: u8, bytes: &[u8]) {
+        self.put(&[head]);
+        self.put(bytes);
+    }
+
+    #[inline(always)]
+    fn put_part<const N: usize>(&mut self, block: [u8; N], len: usize) {
+        self.put(&block[..len]);
+    }
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+
+    fn written(&mut self, from: usize) -> &mut [u8] {
+        let len = self.len.min(Short::ROOM);
+        let from = from.min(len);
+        // SAFETY: what stands before `len` was written.
+        unsafe { std::slice::from_raw_parts_mut(self.block.as_mut_ptr().cast::<u8>().add(from), len - from) }
+    }
+}
 
 /// An output buffer. `scratch` owns the memory while `bytes` is `None`.
 pub struct Output {

@@ -195,7 +195,9 @@ pub fn decoded<'i, D: decode::dialect::Dialect<'i>>(
     lender: Option<Lender<'i>>,
 ) -> Result<Py<PyAny>, Fault> {
     // SAFETY: `py` proves that the GIL is held.
-    let object = unsafe { Decoder::new(py, dialect, reader, options, lender) }.message()?;
+    let mut decoder = unsafe { Decoder::new(py, dialect, reader, options, lender) };
+    let object = decoder.message()?;
+    decoder.done_with();
     // SAFETY: `object` is a reference of ours, which the `Bound` takes over.
     Ok(unsafe { Bound::from_owned_ptr(py, object.into_raw()) }.unbind())
 }

@@ -67,12 +67,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Runs a look-ahead and restores the state: what it has read will be read again.
     fn ahead<T>(&mut self, look: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let (before, start) = (self.r.place(), self.r.offset());
-        let known = (self.numbered.len(), self.shapes.len(), self.elsewhere.skipped.len(), self.elsewhere.again);
+        let known =
+            (self.tables.numbered.len(), self.tables.shapes.len(), self.elsewhere.skipped.len(), self.elsewhere.again);
         self.elsewhere.ahead += 1;
         let found = look(self);
         self.elsewhere.ahead -= 1;
-        self.numbered.truncate(known.0);
-        self.shapes.truncate(known.1);
+        self.tables.numbered.truncate(known.0);
+        self.tables.shapes.truncate(known.1);
         self.elsewhere.skipped.truncate(known.2);
         self.elsewhere.again = known.3;
         self.forget_far(known.0);

@@ -67,9 +67,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let dict = self.empty_mapping(known, node)?;
         if matches!(map.kind, MapKind::MappingProxy) {
             let (at, object_id) = (self.here(), self.take_id());
-            let depth = self.stack.len();
+            let depth = self.tables.stack.len();
             let done = self.begin_pairs(dict, len, true, id)?;
-            if let Some(frame) = self.stack.get_mut(depth) {
+            if let Some(frame) = self.tables.stack.get_mut(depth) {
                 (frame.flags, frame.object_id) = (PROXY, object_id);
             }
             return done.map(|dict| self.proxy(dict, object_id, at)).transpose();

@@ -359,15 +359,15 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// Resumes the frame of an instance, until a value needs a frame of its own.
     pub(crate) fn run_typed(&mut self) -> Result<Option<Frame<D::Make>>> {
-        let depth = self.stack.len();
-        let top = &mut self.stack[depth - 1];
+        let depth = self.tables.stack.len();
+        let top = &mut self.tables.stack[depth - 1];
         let (Some(object), Some(shape)) = (top.object.clone(), top.shape.clone()) else {
             return Err(decode(CHANGED, self.here()));
         };
         let Build::Typed(typed) = &shape.build else { return Err(decode(CHANGED, self.here())) };
         let class = self.class(typed.class)?;
         loop {
-            let top = &mut self.stack[depth - 1];
+            let top = &mut self.tables.stack[depth - 1];
             if top.at >= top.len {
                 return Ok(self.pop());
             }
@@ -378,13 +378,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     let mut next = top.next;
                     self.bounds.owed -= 1;
                     let field = self.key(typed, class, &mut next);
-                    let top = &mut self.stack[depth - 1];
+                    let top = &mut self.tables.stack[depth - 1];
                     top.next = next;
                     field.inspect_err(|_| top.field = SKIPPED)?
                 }
             };
             self.bounds.owed -= 1;
-            let top = &mut self.stack[depth - 1];
+            let top = &mut self.tables.stack[depth - 1];
             top.field = field;
             if field >= TAG {
                 match typed.form {
@@ -417,7 +417,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     pub(crate) fn field_done(&mut self, depth: usize, form: StoredBy, field: u16) {
-        let top = &mut self.stack[depth - 1];
+        let top = &mut self.tables.stack[depth - 1];
         match form {
             StoredBy::Positions => top.at += 1,
             StoredBy::Keys => {
@@ -430,8 +430,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Stores a field's value that had a frame of its own.
     pub(crate) fn deliver_field(&mut self, value: Owned) -> Result<()> {
         let here = self.here();
-        let depth = self.stack.len();
-        let Some(Frame { object: Some(object), shape: Some(shape), field, at, .. }) = self.stack.last_mut() else {
+        let depth = self.tables.stack.len();
+        let Some(Frame { object: Some(object), shape: Some(shape), field, at, .. }) = self.tables.stack.last_mut()
+        else {
             return Err(decode(CHANGED, here));
         };
         let Build::Typed(typed) = &shape.build else { return Err(decode(CHANGED, here)) };

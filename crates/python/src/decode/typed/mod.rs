@@ -33,7 +33,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let object_id = self.object_id;
         if object_id != NO_ID && !matches!(token, Token::AssignId | Token::Reference(_)) {
             // Set before the value is built, for references from within. `checked_object` resets it for leaves.
-            self.numbered[object_id as usize].node = id;
+            self.tables.numbered[object_id as usize].node = id;
         }
         if let Some(made) = D::typed(self, &token, id)? {
             return Ok(made);
@@ -122,7 +122,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// An object that was built or skipped before, as the node wants it.
     fn typed_reference(&mut self, number: u64, id: NodeId) -> Result<Owned> {
         let index = number as usize;
-        if self.numbered.get(index).is_some_and(|known| known.state == State::Skipped) {
+        if self.tables.numbered.get(index).is_some_and(|known| known.state == State::Skipped) {
             return self.read_skipped(index, id);
         }
         let object = self.numbered(number)?;
@@ -131,7 +131,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// The object of an entry, coerced if it was built for a node that does not suit this one.
     pub(crate) fn known_as(&mut self, index: usize, object: Owned, id: NodeId) -> Result<Owned> {
-        let built_as = self.numbered.get(index).map_or(ANY, |known| known.node);
+        let built_as = self.tables.numbered.get(index).map_or(ANY, |known| known.node);
         if built_as == id || (built_as != ANY && self.rules.is_as_good(built_as, id, &object)) {
             return Ok(object);
         }
@@ -140,7 +140,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if let Some(known) = self.memo().made_into.get(&key) {
             return Ok(known.clone());
         }
-        let whole = self.numbered.get(index).is_some_and(|known| known.state == State::Whole);
+        let whole = self.tables.numbered.get(index).is_some_and(|known| known.state == State::Whole);
         let made = D::coerced(self, object, id)?;
         if whole {
             self.memo().made_into.insert(key, made.clone());
@@ -225,12 +225,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         id: NodeId,
         build: impl FnOnce(&mut Self) -> Result<Option<Owned>>,
     ) -> Result<Option<Owned>> {
-        let (depth, object_id) = (self.stack.len(), self.object_id);
+        let (depth, object_id) = (self.tables.stack.len(), self.object_id);
         match build(self)? {
             Some(object) => self.checked_object(object, id, object_id).map(Some),
             None => {
                 // The lowest of the new frames hands over the object.
-                if let Some(frame) = self.stack.get_mut(depth) {
+                if let Some(frame) = self.tables.stack.get_mut(depth) {
                     frame.check = id;
                 }
                 Ok(None)
@@ -267,7 +267,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let is_leaf = unsafe { kind_of(raw) } != 0;
         let made = D::coerced_once(self, object, id)?;
         if object_id != NO_ID {
-            let numbered = &mut self.numbered[object_id as usize];
+            let numbered = &mut self.tables.numbered[object_id as usize];
             if is_leaf {
                 // Another place may want it as another type: it is coerced from what was stored each time.
                 numbered.node = ANY;

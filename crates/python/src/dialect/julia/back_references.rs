@@ -30,7 +30,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         let shared = untyped.and_then(|julia| julia.shared.as_ref());
         let known = shared.map(|shared| shared.lock().unwrap_or_else(PoisonError::into_inner));
         for place in 0..len {
-            self.numbered.push(match known.as_ref().and_then(|known| known.get(place)) {
+            self.tables.numbered.push(match known.as_ref().and_then(|known| known.get(place)) {
                 Some(Some(Shared { object, hash_cost })) => {
                     Numbered { hash_cost: *hash_cost, ..Numbered::whole(object.clone()) }
                 }
@@ -49,7 +49,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         let Some(shared) = &self.dialect.julia.shared else { return };
         let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
         shared.resize(self.dialect.back_references.len(), None);
-        for (kept, numbered) in shared.iter_mut().zip(self.numbered.iter().skip(1)) {
+        for (kept, numbered) in shared.iter_mut().zip(self.tables.numbered.iter().skip(1)) {
             if let (None, Numbered { object: Some(object), hash_cost, state: State::Whole, node: ANY }) =
                 (&kept, numbered)
             {
@@ -60,7 +60,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
 
     /// Whether the object with this id is in the table, and still to be built.
     pub(crate) fn stands_elsewhere(&self, number: u64) -> bool {
-        self.numbered.get(number as usize).is_some_and(|known| known.state == State::Skipped)
+        self.tables.numbered.get(number as usize).is_some_and(|known| known.state == State::Skipped)
     }
 
     /// The type with this number.
@@ -104,7 +104,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
     /// Builds a value that is elsewhere, and returns to where the reader was.
     pub(crate) fn elsewhere(&mut self, place: R::Place) -> Result<Owned> {
         let (back, object_id, owed) = (self.r.place(), self.take_id(), std::mem::take(&mut self.bounds.owed));
-        let base = self.stack.len();
+        let base = self.tables.stack.len();
         self.r.rewind(place);
         let from = self.r.offset();
         let made = match self.next_node(ANY)? {
@@ -121,7 +121,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
     #[cold]
     #[inline(never)]
     pub(crate) fn begin_back_reference(&mut self, number: usize, id: NodeId) -> Result<Option<Owned>> {
-        let place = self.numbered[number].hash_cost.values as usize;
+        let place = self.tables.numbered[number].hash_cost.values as usize;
         let Some(place) = self.dialect.back_references.get(place).copied() else {
             return Err(decode("an object out of place", self.here()));
         };

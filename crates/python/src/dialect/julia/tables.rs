@@ -65,25 +65,25 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
             Token::Items(end) => {
                 let accepts = self.rules.node(item).accepts;
                 let mut others = false;
-                self.leaves.clear();
+                self.tables.leaves.clear();
                 while self.r.offset() < end {
                     let Some(value) = self.next_leaf(accepts)? else {
-                        self.leaves.clear();
+                        self.tables.leaves.clear();
                         others = true;
                         break;
                     };
-                    self.leaves.push(value);
+                    self.tables.leaves.push(value);
                 }
                 // Of a value that is no leaf the type and name have been read, which may be all of its bytes.
                 let whole = self.r.offset() == end && !others;
-                let len = self.leaves.len();
+                let len = self.tables.leaves.len();
                 if whole {
                     self.claim(0, 64 + 8 * len)?;
                     self.bounds.objects = self.bounds.objects.checked_sub(len).ok_or_else(|| self.over(0))?;
                     // SAFETY: the GIL is held while a decoder lives.
                     let list = unsafe { Owned::new(ffi::PyList_New(len as isize)) }.ok_or_else(raised)?;
                     // SAFETY: the list was just created with `len` empty slots, one for each leaf.
-                    unsafe { fill::first_items(list.get(), &mut self.leaves) };
+                    unsafe { fill::first_items(list.get(), &mut self.tables.leaves) };
                     Some(list)
                 } else {
                     None
@@ -95,7 +95,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
             _ => None,
         };
         if made.is_none() {
-            self.leaves.clear();
+            self.tables.leaves.clear();
             self.r.rewind(before);
         }
         Ok(made)
@@ -178,9 +178,9 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
 
     /// Resumes a `Lists` frame.
     pub(crate) fn run_lists(&mut self) -> Result<Option<Frame<JuliaMake>>> {
-        let depth = self.stack.len();
-        while self.stack[depth - 1].at < self.stack[depth - 1].len {
-            let frame = &self.stack[depth - 1];
+        let depth = self.tables.stack.len();
+        while self.tables.stack[depth - 1].at < self.tables.stack[depth - 1].len {
+            let frame = &self.tables.stack[depth - 1];
             let item = match frame.parts.as_deref() {
                 Some(Parts { make: Some(Make::Dialect(JuliaMake::Table(_, nodes, _))), .. }) if frame.at == 0 => {
                     nodes.0
@@ -357,10 +357,10 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
     ) -> Result<Owned> {
         let py = self.py;
         if object_id != NO_ID {
-            if self.numbered[object_id as usize].state == State::Seen {
+            if self.tables.numbered[object_id as usize].state == State::Seen {
                 self.build_anew(start)?;
             }
-            self.numbered[object_id as usize].object = None;
+            self.tables.numbered[object_id as usize].object = None;
         }
         let pairs = (bound(py, &described.object), bound(py, keys), bound(py, values));
         Ok(owned(&call(py, &self.dialect.julia.names.pairs, pairs)?))

@@ -51,9 +51,10 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
             Class::Fields { shape, ours: true, .. } if shape.names.len() != fields => self.record(described, fields),
             Class::Fields { shape, keeps, .. } => {
                 self.fits(described, shape, fields)?;
-                let depth = self.stack.len();
+                let depth = self.tables.stack.len();
                 let made = self.instance(shape)?;
-                let object = made.as_ref().or_else(|| self.stack.get(depth).and_then(|frame| frame.object.as_ref()));
+                let object =
+                    made.as_ref().or_else(|| self.tables.stack.get(depth).and_then(|frame| frame.object.as_ref()));
                 if let (Some(name), Some(object)) = (keeps, object) {
                     // SAFETY: `made` or its frame holds the instance, `described` the type. No `__setattr__` of the class runs.
                     if unsafe { ffi::PyObject_GenericSetAttr(object.get(), name.get(), described.object.get()) } != 0 {

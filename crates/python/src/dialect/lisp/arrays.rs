@@ -118,14 +118,14 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
     /// Before a reference to a simple-vector that is not complete: if the vector directly holds itself, has the message built once
     /// more, with an array in its place. Until then something else stands there.
     pub(super) fn settle_vector(&mut self, number: u64) -> Option<Owned> {
-        let Some(Numbered { object: Some(object), hash_cost, .. }) = self.numbered.get(number as usize) else {
+        let Some(Numbered { object: Some(object), hash_cost, .. }) = self.tables.numbered.get(number as usize) else {
             return None;
         };
         // Of an object that is not complete, this is the place of its frame.
-        let (place, frame) = (hash_cost.values, self.stack.get(hash_cost.values as usize)?);
+        let (place, frame) = (hash_cost.values, self.tables.stack.get(hash_cost.values as usize)?);
         // SAFETY: an owned reference; only its class is looked at. The singleton lives as long as the interpreter.
         unsafe {
-            let within = self.stack.last().is_some_and(|top| top.is_value() && place >= top.chain);
+            let within = self.tables.stack.last().is_some_and(|top| top.is_value() && place >= top.chain);
             if ffi::PyTuple_CheckExact(object.get()) == 0 || !within {
                 return None;
             }

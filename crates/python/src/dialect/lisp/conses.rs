@@ -68,7 +68,7 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
                 self.fill_cons(cons.get(), car, cdr);
                 cons
             };
-            self.numbered.push(Numbered::whole(made.clone()));
+            self.tables.numbered.push(Numbered::whole(made.clone()));
             return Ok(Came::Value(made));
         }
         let object_id = self.add_numbered(Numbered::open()) as u32;
@@ -87,7 +87,7 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         let Some(leaf) = self.r.leaf()? else { return Ok(None) };
         let value = match leaf {
             // In graphs of conses these are most of all values.
-            Leaf::Reference(number) => match self.numbered.get(number as usize) {
+            Leaf::Reference(number) => match self.tables.numbered.get(number as usize) {
                 Some(Numbered { object: Some(object), state: State::Whole | State::Seen, .. }) => Some(object.clone()),
                 _ => None,
             },
@@ -100,7 +100,7 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
     }
 
     fn open_cell(&mut self, object_id: u32, start: usize, one_by_one: bool) -> Result<()> {
-        if self.stack.len() + self.dialect.cells.len() >= self.bounds.most_deep {
+        if self.tables.stack.len() + self.dialect.cells.len() >= self.bounds.most_deep {
             return Err(limit(format_args!("nested deeper than limits.depth={}", self.bounds.most_deep), start));
         }
         let is_list = match &self.dialect.improper {
@@ -110,10 +110,10 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         let object = if is_list { new_list()? } else { self.new_cons()? };
         if object_id != NO_ID {
             // Of an open object, this is the place of its frame.
-            let place = HashCost { values: self.stack.len() as u32 - 1, ..HashCost::default() };
-            let node = self.numbered[object_id as usize].node;
+            let place = HashCost { values: self.tables.stack.len() as u32 - 1, ..HashCost::default() };
+            let node = self.tables.numbered[object_id as usize].node;
             let object = Some(object.clone());
-            self.numbered[object_id as usize] = Numbered { object, hash_cost: place, state: State::Open, node };
+            self.tables.numbered[object_id as usize] = Numbered { object, hash_cost: place, state: State::Open, node };
         }
         let cell = Cell { object, last: None, start, object_id, is_list, at_cdr: false, one_by_one };
         self.dialect.cells.push(cell);
@@ -122,8 +122,8 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
 
     /// Reads cars and cdrs until all conses of the frame on top are complete, or one of them needs a frame of its own.
     pub(super) fn run_conses(&mut self) -> Result<Option<Frame<LispMake>>> {
-        let depth = self.stack.len();
-        let Some(parts) = self.stack[depth - 1].parts.as_deref_mut() else {
+        let depth = self.tables.stack.len();
+        let Some(parts) = self.tables.stack[depth - 1].parts.as_deref_mut() else {
             return Err(decode(OUT_OF_PLACE, self.here()));
         };
         let Some(Make::Dialect(LispMake::Conses { base })) = parts.make else {
@@ -276,7 +276,7 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
     /// Enters the object of a cell under its id, in place of another that nobody has seen.
     fn enter(&mut self, cell: &Cell) {
         if cell.object_id != NO_ID {
-            self.numbered[cell.object_id as usize].object = Some(cell.object.clone());
+            self.tables.numbered[cell.object_id as usize].object = Some(cell.object.clone());
         }
     }
 
@@ -285,7 +285,9 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         if self.dialect.improper.is_some() {
             return Ok(());
         }
-        let Some(Numbered { object: Some(object), .. }) = self.numbered.get(number as usize) else { return Ok(()) };
+        let Some(Numbered { object: Some(object), .. }) = self.tables.numbered.get(number as usize) else {
+            return Ok(());
+        };
         // SAFETY: an owned reference; only the address of its class is looked at.
         let class = unsafe { ffi::Py_TYPE(object.get()) };
         if class != self.dialect.lisp.names.cons.get().cast() && class != addr_of_mut!(ffi::PyList_Type) {
@@ -309,14 +311,14 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
             self.dialect.cells[place] = cell;
             settled?;
         }
-        for place in 0..self.stack.len() {
-            let frame = &self.stack[place];
+        for place in 0..self.tables.stack.len() {
+            let frame = &self.tables.stack[place];
             if frame.object_id == NO_ID || frame.item != ANY || !improper.contains(frame.offset) {
                 continue;
             }
             match (frame.kind, frame.parts.as_deref().and_then(|parts| parts.make.as_ref())) {
                 // The loop over its items is under way, and holds on to the list.
-                (Kind::List, _) if place + 1 == self.stack.len() => self.anew(frame.offset),
+                (Kind::List, _) if place + 1 == self.tables.stack.len() => self.anew(frame.offset),
                 (Kind::List, _) | (Kind::Gather, Some(Make::Dialect(LispMake::Dotted { .. }))) => {
                     self.settle_list(place)?
                 }
@@ -329,7 +331,7 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
     /// Makes the frame of a list one of conses.
     fn settle_list(&mut self, place: usize) -> Result<()> {
         let head = self.new_cons()?;
-        let frame = &mut self.stack[place];
+        let frame = &mut self.tables.stack[place];
         let (object_id, is_at_end) = (frame.object_id, frame.kind == Kind::Gather);
         let Some(list) = frame.object.replace(head.clone()) else { return Err(decode(OUT_OF_PLACE, frame.offset)) };
         // SAFETY: the frame's list; the places before `at` are filled, at its end all are.
@@ -342,10 +344,10 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
             (frame.at, frame.len, frame.kind) = (gathered.len(), len as usize + 1, Kind::Gather);
             frame.parts = Some(Box::new(Parts { gathered, make, ..Parts::default() }));
         }
-        let len = self.stack[place].len;
+        let len = self.tables.stack[place].len;
         // At its end the last cdr is counted already.
         self.bounds.owed += usize::from(!is_at_end);
-        self.numbered[object_id as usize].object = Some(head);
+        self.tables.numbered[object_id as usize].object = Some(head);
         self.charge(256 + 64 * len)
     }
 }

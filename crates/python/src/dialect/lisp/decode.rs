@@ -307,7 +307,7 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
     /// All values of a message, as a list: one behind the other they may refer to each other.
     pub fn all_values(&mut self) -> Result<Owned> {
         let list = PyList::empty(self.py);
-        self.numbered.push(Numbered::open());
+        self.tables.numbered.push(Numbered::open());
         while self.r.more()? {
             let made = match self.value(ANY, accepts::ALL).map_err(|fault| fault.found(self.here()))? {
                 Some(made) => made,

@@ -219,10 +219,10 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
     /// once more.
     pub(super) fn instead(&mut self, object_id: u32, start: usize) {
         if object_id != NO_ID {
-            if self.numbered[object_id as usize].state == State::Seen {
+            if self.tables.numbered[object_id as usize].state == State::Seen {
                 self.anew(start);
             }
-            self.numbered[object_id as usize].object = None;
+            self.tables.numbered[object_id as usize].object = None;
         }
     }
 

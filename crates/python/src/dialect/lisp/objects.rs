@@ -108,7 +108,7 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
 
     /// Of a part of a message: the object of that id may have been made by another part.
     fn knows_as(&mut self, object_id: u32, described: &Rc<Described>) {
-        let object = self.numbered.get(object_id as usize).and_then(|entry| entry.object.clone());
+        let object = self.tables.numbered.get(object_id as usize).and_then(|entry| entry.object.clone());
         if let Some(object) = object.filter(|object| object.get() != described.object.get()) {
             self.dialect.by_object.insert(object.get() as usize, described.clone());
             self.dialect.classes_held.push(object);
@@ -200,7 +200,8 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
     /// The mark of a slot without a value. In an instance of a class the slot is emptied at the end.
     pub(super) fn unbound(&mut self) -> Result<Option<Owned>> {
         let unbound = self.dialect.lisp.names.unbound.clone();
-        if let Some(Frame { kind: Kind::Fields, object: Some(object), shape: Some(shape), at, .. }) = self.stack.last()
+        if let Some(Frame { kind: Kind::Fields, object: Some(object), shape: Some(shape), at, .. }) =
+            self.tables.stack.last()
         {
             if let Some(name) = shape.names.get(*at) {
                 let slot = (object.clone(), name.clone());

@@ -30,7 +30,7 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         let package = self.package()?;
         self.object_id = outer;
         // Where references are tracked, a symbol that occurs again is referred to.
-        if self.numbered.len() > 1 {
+        if self.tables.numbered.len() > 1 {
             return self.new_symbol(name, package);
         }
         let key = (bytes_of(name), package.get() as usize);

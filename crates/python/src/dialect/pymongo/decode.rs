@@ -64,7 +64,7 @@ impl<'i, R: Reader<'i>> Dialect<'i> for FromPyMongo<'i, R> {
 
     fn whole_dict(decoder: &mut Decoder<'i, Self>, dict: Owned) -> Result<Owned> {
         // The outermost document and the variables of code are never references.
-        match decoder.stack.last().is_some_and(|parent| parent.kind != Kind::Gather) {
+        match decoder.tables.stack.last().is_some_and(|parent| parent.kind != Kind::Gather) {
             true => decoder.dereferenced(dict),
             false => Ok(dict),
         }

@@ -368,7 +368,7 @@ impl State {
         // SAFETY: `py` proves that the GIL is held.
         let mut decoder = unsafe { Decoder::new(py, Native::new(), reader, options, None) };
         let made = decoder.log_record(&mut self.window, &mut self.allowance);
-        drop(decoder);
+        decoder.done_with();
         let at = match &unpacked {
             Some(body) => head..body.len(),
             None => range.start + head..range.end,

@@ -1,0 +1,182 @@
+//! The commonest call of a function, ahead of PyO3's: one value by position, and nothing else. Where that value is one leaf, the
+//! parsing of arguments, the thread's tables and the guards took twice the time of the work.
+
+use crate::cpython::{bytes_of, text, Obj, Owned};
+use crate::decode;
+use crate::encode::output::Short;
+use crate::encode::value::{lone_leaf, lone_other};
+use holdall_format::{Reader, Writer};
+use pyo3::exceptions::PyImportError;
+use pyo3::prelude::*;
+use pyo3::{ffi, PyClass, PyTypeInfo};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::ptr::addr_of_mut;
+use std::sync::OnceLock;
+
+/// A function as CPython calls it: itself or its object, the arguments, how many are positional, the names of the others.
+type Raw = unsafe extern "C" fn(Obj, *const Obj, isize, Obj) -> Obj;
+
+/// What is called first. It runs no code of the program's and leaves no exception; `None`: the function itself is to be called.
+pub type Attempt = unsafe fn(of: Obj, given: Obj) -> Option<Owned>;
+
+/// A function with something that is called first.
+pub struct Quick {
+    /// Of the class, or of the module.
+    pub name: &'static str,
+    pub first: Attempt,
+    pub raw: Raw,
+    pub itself: OnceLock<Raw>,
+}
+
+/// Declares a [`Quick`], whose C function needs a place of its own for the function itself.
+macro_rules! quick {
+    ($place:ident, $name:literal, $first:expr) => {
+        pub static $place: $crate::api::quick::Quick = {
+            unsafe extern "C" fn raw(
+                of: $crate::cpython::Obj,
+                given: *const $crate::cpython::Obj,
+                len: isize,
+                names: $crate::cpython::Obj,
+            ) -> $crate::cpython::Obj {
+                // SAFETY: CPython's own arguments.
+                unsafe { $place.call(of, given, len, names) }
+            }
+            $crate::api::quick::Quick { name: $name, first: $first, raw, itself: std::sync::OnceLock::new() }
+        };
+    };
+}
+pub(crate) use quick;
+
+impl Quick {
+    /// # Safety
+    /// The arguments are those with which CPython calls a function, and [`Quick::put`] or [`Quick::put_before_method`] was called.
+    #[inline(always)]
+    pub unsafe fn call(&self, of: Obj, given: *const Obj, len: isize, names: Obj) -> Obj {
+        // SAFETY: the first argument is there if there is one. The function itself gets what CPython passed.
+        unsafe {
+            if len == 1 && names.is_null() {
+                let first = self.first;
+                // A panic would end the process at the border to C: the function itself will meet it again, and has a door.
+                if let Ok(Some(made)) = catch_unwind(AssertUnwindSafe(|| first(of, *given))) {
+                    return made.into_raw();
+                }
+            }
+            match self.itself.get() {
+                Some(itself) => itself(of, given, len, names),
+                None => {
+                    ffi::PyErr_SetString(ffi::PyExc_SystemError, c"the module is not complete".as_ptr());
+                    std::ptr::null_mut()
+                }
+            }
+        }
+    }
+
+    /// A copy of the definition of a function that takes arguments as a C array, with this in its place. It lives as long as the
+    /// process, like the one that PyO3 made.
+    unsafe fn definition(&self, known: *mut ffi::PyMethodDef) -> PyResult<*mut ffi::PyMethodDef> {
+        // SAFETY: `known` is the definition of a live function; the member of its union is the one that the flags say.
+        unsafe {
+            if (*known).ml_flags & !ffi::METH_STATIC != ffi::METH_FASTCALL | ffi::METH_KEYWORDS {
+                return Err(PyImportError::new_err("a function of holdall's is called in an unknown way"));
+            }
+            let itself = (*known).ml_meth.PyCFunctionFastWithKeywords;
+            self.itself.get_or_init(|| itself);
+            Ok(Box::leak(Box::new(ffi::PyMethodDef {
+                ml_name: (*known).ml_name,
+                ml_meth: ffi::PyMethodDefPointer { PyCFunctionFastWithKeywords: self.raw },
+                ml_flags: (*known).ml_flags,
+                ml_doc: (*known).ml_doc,
+            })))
+        }
+    }
+
+    /// Takes the place of a function of the module.
+    pub fn put(&self, module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let function = module.getattr(self.name)?;
+        // SAFETY: the type is checked before fields of it are read; the new function is an owned reference or null.
+        unsafe {
+            if ffi::PyCFunction_CheckExact(function.as_ptr()) == 0 {
+                return Err(PyImportError::new_err("a function of holdall's is of an unknown type"));
+            }
+            let known = function.as_ptr().cast::<ffi::PyCFunctionObject>();
+            let definition = self.definition((*known).m_ml)?;
+            let made = ffi::PyCMethod_New(definition, (*known).m_self, (*known).m_module, std::ptr::null_mut());
+            module.setattr(self.name, Bound::from_owned_ptr_or_err(module.py(), made)?)
+        }
+    }
+
+    /// Takes the place of a method of that class, whose instances alone it will be called with.
+    pub fn put_before_method<T: PyTypeInfo>(&self, py: Python<'_>) -> PyResult<()> {
+        let class = py.get_type::<T>();
+        let method = class.getattr(self.name)?;
+        // SAFETY: as for `put`.
+        unsafe {
+            if ffi::Py_TYPE(method.as_ptr()) != addr_of_mut!(ffi::PyMethodDescr_Type) {
+                return Err(PyImportError::new_err("a method of holdall's is of an unknown type"));
+            }
+            let definition = self.definition((*method.as_ptr().cast::<ffi::PyMethodDescrObject>()).d_method)?;
+            let made = ffi::PyDescr_NewMethod(class.as_type_ptr(), definition);
+            class.setattr(self.name, Bound::from_owned_ptr_or_err(py, made)?)
+        }
+    }
+}
+
+/// The object behind a method's first argument.
+///
+/// # Safety
+/// `of` is an instance of `T`, alive as long as the reference; the GIL is held.
+#[inline(always)]
+pub unsafe fn instance<'a, T: PyClass<Frozen = pyo3::pyclass::boolean_struct::True> + Sync>(of: Obj) -> &'a T {
+    // SAFETY: by the contract.
+    unsafe { &*std::ptr::from_ref(Bound::from_borrowed_ptr(Python::assume_attached(), of).cast_unchecked::<T>().get()) }
+}
+
+/// A message that is one short leaf, which `write` writes by [`wrote`].
+///
+/// # Safety
+/// The GIL is held, and `given` alive.
+#[inline(always)]
+pub unsafe fn written(given: Obj, write: impl FnOnce(&mut Short) -> bool) -> Option<Owned> {
+    // SAFETY: by the contract; a string is read as one.
+    unsafe {
+        if text::is(given) && text::len(given) > Short::ROOM {
+            return None;
+        }
+        let mut short = Short::new();
+        if write(&mut short) {
+            short.bytes()
+        } else {
+            None
+        }
+    }
+}
+
+/// Writes a leaf or an empty container. `false`: it is none for this format.
+///
+/// # Safety
+/// The GIL is held, and `given` alive.
+#[inline(always)]
+pub unsafe fn wrote<W: Writer>(mut writer: W, given: Obj) -> bool {
+    // SAFETY: by the contract.
+    let wrote = unsafe { matches!(lone_leaf(&mut writer, given), Ok(true)) || lone_other(&mut writer, given) };
+    wrote && writer.refusal().is_none()
+}
+
+/// The leaf that is a whole message, if that comes as `bytes`.
+///
+/// # Safety
+/// The GIL is held, and `given` alive.
+#[inline(always)]
+pub unsafe fn read<'i, R: Reader<'i>>(
+    given: Obj,
+    options: &decode::Options,
+    reader: impl FnOnce(&'i [u8]) -> Option<R>,
+) -> Option<Owned> {
+    // SAFETY: `bytes` don't change, and the caller of the function holds them during the call.
+    unsafe {
+        if ffi::PyBytes_CheckExact(given) == 0 {
+            return None;
+        }
+        decode::lone_leaf(&mut reader(bytes_of(given))?, options)
+    }
+}
