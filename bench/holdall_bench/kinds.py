@@ -67,11 +67,11 @@ class Row:
 
 
 def codecs() -> dict[str, Codec]:
-    decoder = holdall.Decoder(types=USERS)
+    to_bson, of_bson = holdall.bson.Encoder().encode, holdall.bson.Decoder().decode
     found: dict[str, Codec] = {
-        "hold": (holdall.Encoder().encode, decoder.decode),
-        "MessagePack": (holdall.msgpack.dumps, holdall.msgpack.loads),
-        "BSON": (_bson_dumps, _bson_loads),
+        "hold": (holdall.Encoder().encode, holdall.Decoder(types=USERS).decode),
+        "MessagePack": (holdall.msgpack.Encoder().encode, holdall.msgpack.Decoder().decode),
+        "BSON": (lambda value: to_bson({"v": value}), lambda stored: of_bson(stored)["v"]),
         "pickle": (partial(pickle.dumps, protocol=5), pickle.loads),
         "marshal": (marshal.dumps, marshal.loads),
     }
@@ -80,14 +80,6 @@ def codecs() -> dict[str, Codec]:
     except ImportError:
         return found
     return found | {"msgspec": (msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder().decode)}
-
-
-def _bson_dumps(value: Any) -> bytes:
-    return holdall.bson.dumps({"v": value})
-
-
-def _bson_loads(stored: bytes) -> Any:
-    return holdall.bson.loads(stored)["v"]
 
 
 def measure(settings: Settings, progress: Callable[[str, float], None]) -> list[Row]:

@@ -253,6 +253,18 @@ pub enum Leaf<'i> {
     Text(Bytes<'i>),
     Bytes(&'i [u8]),
     Reference(u64),
+    Rare(RareLeaf<'i>),
+}
+
+/// A leaf that is less common, or an empty container: with nothing in it that is still to be read.
+#[derive(Debug, Clone, Copy)]
+pub enum RareLeaf<'i> {
+    BigInt(&'i [u8]),
+    Complex(f64, f64),
+    ByteArray(&'i [u8]),
+    EmptyList,
+    EmptyTuple,
+    EmptyDict,
 }
 
 impl<'i> From<Leaf<'i>> for Token<'i> {
@@ -268,6 +280,21 @@ impl<'i> From<Leaf<'i>> for Token<'i> {
             Leaf::Text(bytes) => Token::Text(bytes),
             Leaf::Bytes(bytes) => Token::Bytes(bytes),
             Leaf::Reference(number) => Token::Reference(number),
+            Leaf::Rare(rare) => rare.into(),
+        }
+    }
+}
+
+impl<'i> From<RareLeaf<'i>> for Token<'i> {
+    #[inline(always)]
+    fn from(leaf: RareLeaf<'i>) -> Self {
+        match leaf {
+            RareLeaf::BigInt(bytes) => Token::BigInt(bytes),
+            RareLeaf::Complex(real, imag) => Token::Complex(real, imag),
+            RareLeaf::ByteArray(bytes) => Token::ByteArray(bytes),
+            RareLeaf::EmptyList => Token::List(0),
+            RareLeaf::EmptyTuple => Token::Tuple(0),
+            RareLeaf::EmptyDict => Token::Dict(0),
         }
     }
 }

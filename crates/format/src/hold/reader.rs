@@ -4,7 +4,7 @@ use super::tag;
 use crate::cursor::Cursor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Vec;
-use crate::model::{self, Bytes, Ints, Leaf, Name, Never, Reader as _, Seq, Shape, ShapeKind, Token};
+use crate::model::{self, Bytes, Ints, Leaf, Name, Never, RareLeaf, Reader as _, Seq, Shape, ShapeKind, Token};
 use crate::text::is_ascii;
 
 /// Reads one message.
@@ -184,19 +184,8 @@ impl<'i> Reader<'i> {
     #[inline(never)]
     fn rare(&mut self, tag: u8) -> Result<Token<'i>> {
         Ok(match tag {
-            tag::INT_BIG => Token::BigInt(self.blob()?),
-            tag::COMPLEX => {
-                let real = f64::from_le_bytes(self.input.array()?);
-                Token::Complex(real, f64::from_le_bytes(self.input.array()?))
-            }
-            tag::LATIN_1 => Token::Text(Bytes::Latin1(self.blob()?)),
-            tag::UCS_2 => Token::Text(self.ucs2()?),
-            tag::UTF_8 => Token::Text(Bytes::Utf8(self.blob()?)),
-            tag::BYTES => Token::Bytes(self.blob()?),
-            tag::BYTEARRAY => Token::ByteArray(self.blob()?),
             tag::SET => Token::Set(self.values(1)?),
             tag::FROZENSET => Token::FrozenSet(self.values(1)?),
-            tag::DICT_EMPTY => Token::Dict(0),
             tag::DICT => Token::Dict(self.values(2)?),
             tag::SHAPE => self.shape(ShapeKind::Dict)?,
             tag::CLASS => self.class()?,
@@ -292,6 +281,15 @@ impl<'i> model::Reader<'i> for Reader<'i> {
             tag::REF_8 => Leaf::Reference(u64::from(self.input.array::<1>()?[0])),
             tag::REF_16 => Leaf::Reference(u64::from(u16::from_le_bytes(self.input.array()?))),
             tag::REF_32 => Leaf::Reference(u64::from(u32::from_le_bytes(self.input.array()?))),
+            tag::LIST_FIX => Leaf::Rare(RareLeaf::EmptyList),
+            tag::TUPLE_FIX => Leaf::Rare(RareLeaf::EmptyTuple),
+            tag::DICT_EMPTY => Leaf::Rare(RareLeaf::EmptyDict),
+            tag::INT_BIG => Leaf::Rare(RareLeaf::BigInt(self.blob()?)),
+            tag::COMPLEX => {
+                let real = f64::from_le_bytes(self.input.array()?);
+                Leaf::Rare(RareLeaf::Complex(real, f64::from_le_bytes(self.input.array()?)))
+            }
+            tag::BYTEARRAY => Leaf::Rare(RareLeaf::ByteArray(self.blob()?)),
             _ => {
                 self.input = before;
                 return Ok(None);

@@ -67,25 +67,29 @@ impl<S: Sink> Writer<S> {
     #[inline(never)]
     fn wide(&mut self, text: Text<'_>) {
         match text {
-            Text::Ucs2(units) => {
-                let len = text::utf8_len(units);
-                if <Self as model::Writer>::takes_utf8(text, len) {
+            Text::Ucs2(units) => match text::utf8_len(units) {
+                len if len < 2 * units.len() => {
                     self.sized(tag::UTF_8, len);
-                    return text::push_utf8(units, &mut self.out);
+                    text::push_utf8(units, &mut self.out);
                 }
-                self.sized(tag::UCS_2, units.len());
-                if cfg!(target_endian = "little") {
-                    self.out.put(bytemuck::cast_slice(units));
-                } else {
-                    units.iter().for_each(|unit| self.out.put_array(unit.to_le_bytes()));
-                }
-            }
+                _ => self.pairs(units),
+            },
             Text::Ucs4(units) => {
                 self.sized(tag::UTF_8, text::utf8_len(units));
                 text::push_utf8(units, &mut self.out);
             }
             Text::Utf8(bytes) => self.blob(tag::UTF_8, bytes),
             Text::Ascii(bytes) | Text::Latin1(bytes) => self.blob(tag::LATIN_1, bytes),
+        }
+    }
+
+    #[inline]
+    fn pairs(&mut self, units: &[u16]) {
+        self.sized(tag::UCS_2, units.len());
+        if cfg!(target_endian = "little") {
+            self.out.put(bytemuck::cast_slice(units));
+        } else {
+            units.iter().for_each(|unit| self.out.put_array(unit.to_le_bytes()));
         }
     }
 
@@ -157,11 +161,12 @@ fn width_of(block: &[i64]) -> u8 {
 impl<S: Sink> model::Writer for Writer<S> {
     const KEYS_ARE_TEXT: bool = false;
 
-    fn takes_utf8(text: Text<'_>, len: usize) -> bool {
+    #[inline]
+    fn text_with_utf8(&mut self, text: Text<'_>, utf8: &[u8]) {
         match text {
-            Text::Ascii(_) | Text::Latin1(_) => false,
-            Text::Ucs2(units) => len < 2 * units.len(),
-            Text::Ucs4(_) | Text::Utf8(_) => true,
+            Text::Ucs2(units) if utf8.len() >= 2 * units.len() => self.pairs(units),
+            Text::Ucs2(_) | Text::Ucs4(_) => self.blob(tag::UTF_8, utf8),
+            _ => self.text(text),
         }
     }
 

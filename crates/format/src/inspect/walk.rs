@@ -247,6 +247,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         let most = self.stack.last().map_or(0, |frame| frame.left);
         let mut left = most;
         while left > 0 {
+            let before = self.r.place();
             let Some(leaf) = self.r.leaf()? else { break };
             let kind = match leaf {
                 Leaf::None => ValueKind::None,
@@ -258,6 +259,10 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
                 Leaf::Reference(number) => {
                     self.refer(number)?;
                     ValueKind::Reference
+                }
+                Leaf::Rare(_) => {
+                    self.r.rewind(before);
+                    break;
                 }
             };
             left -= 1;

@@ -12,10 +12,10 @@ pub trait Writer {
     /// Whether a dict's keys are text alone. [`Writer::key`] writes them.
     const KEYS_ARE_TEXT: bool;
 
-    /// Whether it writes that text as UTF-8, of which there are that many bytes: a host does well to give it as such where it has it.
-    #[must_use]
-    fn takes_utf8(_text: Text<'_>, _len: usize) -> bool {
-        true
+    /// Writes text whose UTF-8 the host has at hand.
+    #[inline(always)]
+    fn text_with_utf8(&mut self, _text: Text<'_>, utf8: &[u8]) {
+        self.text(Text::Utf8(utf8));
     }
 
     /// A key of a dict that is text: its value comes next.

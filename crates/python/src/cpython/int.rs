@@ -2,9 +2,9 @@
 //! long.
 
 use super::{Obj, Owned, Type};
-use crate::memory::{vec, Vec};
+use crate::memory::{format, vec, Vec};
 use pyo3::ffi;
-use std::ptr::addr_of_mut;
+use std::ptr::{addr_of_mut, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 const DIGIT_BITS: u32 = 30;
@@ -82,13 +82,17 @@ pub unsafe fn value(object: Obj) -> Option<i64> {
     }
 }
 
-/// An int of any size as two's complement, little-endian.
+/// An int of any size as two's complement, little-endian, in the fewest bytes.
 ///
 /// # Safety
 /// `object` is an int.
 pub unsafe fn bytes(object: Obj) -> Option<Vec<u8>> {
     // SAFETY: `object` is an int, and the function writes exactly the `len` bytes that it is given.
     unsafe {
+        let mut block = [0; FEW_BYTES];
+        if let Some(bytes) = few_bytes(object, &mut block) {
+            return Some(bytes.into());
+        }
         let mut bytes = vec![0u8; _PyLong_NumBits(object) / 8 + 1];
         #[cfg(not(Py_3_13))]
         let failed = _PyLong_AsByteArray(object, bytes.as_mut_ptr(), bytes.len(), 1, 1);
@@ -104,7 +108,52 @@ pub unsafe fn bytes(object: Obj) -> Option<Vec<u8>> {
     }
 }
 
-/// Mirror of [`bytes`].
+/// Room for the bytes of ints of up to [`FEW_DIGITS`], which are read and made by hand: a third of the time.
+pub const FEW_BYTES: usize = 48;
+const FEW_DIGITS: usize = 10;
+
+/// The same for an int of few digits, in `block`. `None`: it has more.
+///
+/// # Safety
+/// `object` is an int.
+#[inline]
+pub unsafe fn few_bytes(object: Obj, block: &mut [u8; FEW_BYTES]) -> Option<&[u8]> {
+    let int = object.cast::<Layout>();
+    // SAFETY: `object` is an int, laid out as `self_test` has checked; as many digits are read as it has.
+    let (sign, digits) = unsafe {
+        let (sign, count) = sign_and_count((*int).size);
+        if count > FEW_DIGITS {
+            return None;
+        }
+        (sign, std::slice::from_raw_parts(addr_of_mut!((*int).digits).cast::<u32>(), count))
+    };
+    // Negated as they come, if they are to be.
+    let flip = if sign < 0 { u32::MAX } else { 0 };
+    let (mut pending, mut bits, mut used) = (0u64, 0, 0);
+    let mut carry = u64::from(sign < 0);
+    for &digit in digits {
+        let digit = u64::from((digit ^ flip) & ((1 << DIGIT_BITS) - 1)) + carry;
+        carry = digit >> DIGIT_BITS;
+        pending |= (digit & ((1 << DIGIT_BITS) - 1)) << bits;
+        bits += DIGIT_BITS;
+        let to = block[used..].first_chunk_mut::<4>()?;
+        if bits >= 32 {
+            *to = (pending as u32).to_le_bytes();
+            (pending, bits, used) = (pending >> 32, bits - 32, used + 4);
+        }
+    }
+    // The rest with the sign's bits above it, then as few bytes as keep the sign.
+    let above = if sign < 0 { u64::MAX.checked_shl(bits).unwrap_or(0) } else { 0 };
+    *block[used..].first_chunk_mut::<8>()? = (pending | above).to_le_bytes();
+    let mut len = used + 8;
+    let fill = if sign < 0 { 0xff } else { 0 };
+    while len > 1 && block[len - 1] == fill && (block[len - 2] ^ fill) < 0x80 {
+        len -= 1;
+    }
+    Some(&block[..len])
+}
+
+/// Mirror of [`bytes`]; takes any number of bytes.
 ///
 /// # Safety
 /// The GIL is held.
@@ -113,8 +162,65 @@ pub unsafe fn from_bytes(bytes: &[u8]) -> Option<Owned> {
         // SAFETY: the GIL is held, by contract.
         return unsafe { from_value(0) };
     }
+    if let Some((digits, count, negative)) = digits_of_few(bytes) {
+        // SAFETY: the new int has room for `count` digits, and nobody else has seen it.
+        unsafe {
+            let int = allocate(count)?;
+            let layout = int.get().cast::<Layout>();
+            addr_of_mut!((*layout).digits).cast::<u32>().copy_from_nonoverlapping(digits.as_ptr(), count);
+            (*layout).size = size_of_digits(count, negative);
+            return Some(int);
+        }
+    }
     // SAFETY: the slice is readable for its length; the result is a new reference or null.
     unsafe { Owned::new(_PyLong_FromByteArray(bytes.as_ptr(), bytes.len(), 1, 1)) }
+}
+
+/// Mirror of [`few_bytes`]: the digits, their number and whether the int is negative. `None`: there are too many bytes, or too few
+/// to need this.
+#[inline]
+fn digits_of_few(bytes: &[u8]) -> Option<([u32; FEW_DIGITS + 2], usize, bool)> {
+    const MOST: usize = FEW_DIGITS * DIGIT_BITS as usize / 8;
+    if !(9..=MOST).contains(&bytes.len()) {
+        return None;
+    }
+    let negative = *bytes.last()? >= 0x80;
+    let (flip, mut carry) = if negative { (u64::MAX, 1) } else { (0, 0) };
+    let (mut digits, mut count) = ([0u32; FEW_DIGITS + 2], 0);
+    let (mut pending, mut bits) = (0u128, 0);
+    for chunk in bytes.chunks(8) {
+        let mut word = [if negative { 0xff } else { 0 }; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        let (word, over) = (u64::from_le_bytes(word) ^ flip).overflowing_add(carry);
+        carry = u64::from(over);
+        pending |= u128::from(word) << bits;
+        bits += 64;
+        while bits >= DIGIT_BITS && count < digits.len() {
+            digits[count] = (pending as u32) & ((1 << DIGIT_BITS) - 1);
+            (pending, bits, count) = (pending >> DIGIT_BITS, bits - DIGIT_BITS, count + 1);
+        }
+    }
+    if count < digits.len() {
+        digits[count] = pending as u32;
+        count += 1;
+    }
+    while count > 0 && digits[count - 1] == 0 {
+        count -= 1;
+    }
+    // What fits into an `i64` is left to the way of those, which shares small ones.
+    (count >= 3).then_some((digits, count, negative))
+}
+
+/// The size field of an int other than 0.
+#[inline(always)]
+fn size_of_digits(count: usize, negative: bool) -> isize {
+    if cfg!(Py_3_12) {
+        (count << 3) as isize | if negative { 2 } else { 0 }
+    } else if negative {
+        -(count as isize)
+    } else {
+        count as isize
+    }
 }
 
 const SMALL_MIN: i64 = -5;
@@ -122,7 +228,7 @@ const SMALL_MAX: i64 = 256;
 const SMALL_COUNT: usize = (SMALL_MAX - SMALL_MIN + 1) as usize;
 
 /// CPython's own small ints, which live as long as the interpreter.
-static SMALL: [AtomicPtr<ffi::PyObject>; SMALL_COUNT] = [const { AtomicPtr::new(std::ptr::null_mut()) }; SMALL_COUNT];
+static SMALL: [AtomicPtr<ffi::PyObject>; SMALL_COUNT] = [const { AtomicPtr::new(null_mut()) }; SMALL_COUNT];
 
 /// An instance of a subclass of `int` that adds no fields.
 ///
@@ -169,13 +275,7 @@ unsafe fn write(int: Obj, value: i64, magnitude: u64, count: usize) {
             // Written again if there are two, which saves the branch between two and three digits.
             *digits.add(count - 1) = (magnitude >> (DIGIT_BITS as usize * (count - 1)) & MASK) as u32;
         }
-        (*layout).size = if cfg!(Py_3_12) {
-            (count << 3) as isize | if value < 0 { 2 } else { 0 }
-        } else if value < 0 {
-            -(count as isize)
-        } else {
-            count as isize
-        };
+        (*layout).size = size_of_digits(count, value < 0);
     }
 }
 
@@ -244,7 +344,20 @@ pub(super) unsafe fn self_test() -> Result<(), &'static str> {
                     let number = sign * ((1i64 << shift) + near);
                     let by_api = Owned::new(ffi::PyLong_FromLongLong(number)).ok_or("no memory")?;
                     let by_hand = from_value(number).ok_or("no memory")?;
-                    if value(by_api.get()) != Some(number)
+                    let wide = i128::from(number) * i128::from(number) * i128::from(sign);
+                    let shown = format!("{wide}\0");
+                    let by_api_wide = Owned::new(ffi::PyLong_FromString(shown.as_ptr().cast(), null_mut(), 10));
+                    let by_api_wide = by_api_wide.ok_or("no memory")?;
+                    let by_hand_wide = from_bytes(&wide.to_le_bytes()).ok_or("no memory")?;
+                    let mut block = [0; FEW_BYTES];
+                    let read = few_bytes(by_api_wide.get(), &mut block).and_then(|bytes| {
+                        let mut all = [if wide < 0 { 0xff } else { 0 }; 16];
+                        all.get_mut(..bytes.len())?.copy_from_slice(bytes);
+                        Some(i128::from_le_bytes(all))
+                    });
+                    if read != Some(wide)
+                        || ffi::PyObject_RichCompareBool(by_api_wide.get(), by_hand_wide.get(), ffi::Py_EQ) != 1
+                        || value(by_api.get()) != Some(number)
                         || ffi::PyObject_RichCompareBool(by_api.get(), by_hand.get(), ffi::Py_EQ) != 1
                     {
                         return Err("ints of this CPython are laid out in an unknown way");

@@ -10,7 +10,7 @@ use crate::error::{raised, Result};
 use crate::schema::node::accepts;
 use crate::shapes::Shape;
 use crate::types;
-use holdall_format::model::{KnownType, Leaf};
+use holdall_format::model::{KnownType, Leaf, RareLeaf};
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 use std::rc::Rc;
@@ -41,6 +41,16 @@ pub unsafe fn lone_leaf<'i, R: Reader<'i>>(reader: &mut R, options: &Options) ->
                 Owned::new(ffi::PyBytes_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize))
             }
             Ok(Some(Leaf::Text(bytes))) => text::from_bytes(bytes).ok(),
+            Ok(Some(Leaf::Rare(leaf))) if options.limits.is_unset() => match leaf {
+                RareLeaf::BigInt(bytes) => int::from_bytes(bytes),
+                RareLeaf::Complex(real, imag) => Owned::new(ffi::PyComplex_FromDoubles(real, imag)),
+                RareLeaf::ByteArray(bytes) => {
+                    Owned::new(ffi::PyByteArray_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize))
+                }
+                RareLeaf::EmptyList => Owned::new(ffi::PyList_New(0)),
+                RareLeaf::EmptyTuple => Owned::new(ffi::PyTuple_New(0)),
+                RareLeaf::EmptyDict => Owned::new(ffi::PyDict_New()),
+            },
             // Of one byte: the readers of other messages don't pay for the second look.
             Ok(None) if reader.remaining() == 1 && options.limits.is_unset() => match reader.token() {
                 Ok(Token::Dict(0)) => Owned::new(ffi::PyDict_New()),

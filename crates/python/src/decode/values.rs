@@ -12,10 +12,15 @@ use crate::schema::node::accepts;
 use crate::schema::{time, NodeId, ANY};
 use crate::types;
 use crate::types::buffer::{BufferToken, Charge, Lender};
-use holdall_format::model::{BsonValue, Bytes, KnownType, Leaf};
+use holdall_format::model::{BsonValue, Bytes, KnownType, Leaf, RareLeaf};
 use holdall_format::{Error as FormatError, ErrorKind, Reader, Token};
 use pyo3::ffi;
 use pyo3::Python;
+
+/// What hashing an int of that many bytes costs.
+fn cost_of_big(bytes: usize) -> HashCost {
+    HashCost { values: (bytes / 16) as u32, ..HashCost::default() }
+}
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// A string from the bytes of a format.
@@ -62,11 +67,46 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         match leaf {
             // In graphs as frequent as leaves, and as cheap if it bypasses `node`.
             Leaf::Reference(number) if node == ANY => self.numbered(number).map(Some),
+            Leaf::Rare(leaf) if node == ANY => self.rare_value(leaf),
             _ => {
                 self.r.rewind(before);
                 self.next_node(node)
             }
         }
+    }
+
+    /// A leaf of the less common kinds.
+    #[inline(never)]
+    fn rare_value(&mut self, leaf: RareLeaf<'i>) -> Result<Option<Owned>> {
+        if self.object_id != NO_ID || self.hashes_next() {
+            return self.node_of(leaf.into());
+        }
+        // SAFETY: the GIL is held while a decoder lives; the bytes are readable for their length.
+        let made = unsafe {
+            match leaf {
+                RareLeaf::BigInt(bytes) => {
+                    self.add_hash_cost(cost_of_big(bytes.len()));
+                    int::from_bytes(bytes)
+                }
+                RareLeaf::Complex(real, imag) => Owned::new(ffi::PyComplex_FromDoubles(real, imag)),
+                RareLeaf::ByteArray(bytes) => {
+                    Owned::new(ffi::PyByteArray_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize))
+                }
+                RareLeaf::EmptyList => {
+                    self.claim(0, 64)?;
+                    Owned::new(ffi::PyList_New(0))
+                }
+                RareLeaf::EmptyTuple => {
+                    self.claim(0, 48)?;
+                    Owned::new(ffi::PyTuple_New(0))
+                }
+                RareLeaf::EmptyDict => {
+                    self.claim(0, 64)?;
+                    Owned::new(ffi::PyDict_New())
+                }
+            }
+        };
+        made.map(Some).ok_or_else(raised)
     }
 
     /// Reads the next value, which is not a leaf that the node accepts unchanged.
@@ -340,7 +380,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Token::Int(value) => self.done(int::from_value(value)),
                 Token::Float(value) => self.done(float::from_value(value)),
                 Token::BigInt(bytes) => {
-                    self.add_hash_cost(HashCost { values: (bytes.len() / 16) as u32, ..HashCost::default() });
+                    self.add_hash_cost(cost_of_big(bytes.len()));
                     self.done(int::from_bytes(bytes))
                 }
                 Token::UInt(value) => self.done(Owned::new(ffi::PyLong_FromUnsignedLongLong(value))),

@@ -44,11 +44,19 @@ impl WrittenShapes {
     }
 
     pub fn clear(&mut self) {
+        const FEW: usize = 4;
         self.new_in_a_row = 0;
         if self.table.len() > 1 << 12 {
             *self = WrittenShapes::new();
         } else if !self.all.is_empty() {
-            self.table.fill(0);
+            if self.all.len() > FEW {
+                self.table.fill(0);
+            } else {
+                for at in 0..self.all.len() {
+                    let place = self.place(self.all[at].hash);
+                    self.table[place] = 0;
+                }
+            }
             self.all.clear();
             self.names.clear();
             self.hints.clear();

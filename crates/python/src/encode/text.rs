@@ -43,28 +43,28 @@ impl<D: Dialect> Encoder<'_, D> {
         Ok(())
     }
 
-    #[cold]
     #[inline(never)]
     unsafe fn wide_text(&mut self, object: Obj) -> Result<()> {
         // SAFETY: `object` is a string, as for `text`.
-        self.w.text(unsafe { of_any_width::<D::Writer>(object)? });
-        Ok(())
+        unsafe { of_any_width(&mut self.w, object) }
     }
 }
 
-/// A string's characters as they cost that writer the least: as the UTF-8 that CPython has cached, if the writer would write just that.
+/// Writes a string of any width; from the UTF-8 that CPython has cached, if that is what the writer writes.
 ///
 /// # Safety
-/// `object` is a string, and outlives the text.
-pub unsafe fn of_any_width<'a, W: Writer>(object: Obj) -> Result<Text<'a>> {
-    // SAFETY: `object` is a string by contract.
+/// `object` is a string.
+#[inline(always)]
+pub unsafe fn of_any_width<W: Writer>(w: &mut W, object: Obj) -> Result<()> {
+    // SAFETY: `object` is a string by contract, and outlives what is read of it here.
     unsafe {
         let parts = text::parts(object).ok_or_else(raised)?;
-        Ok(match text::cached_utf8(object) {
-            Some(bytes) if W::takes_utf8(parts, bytes.len()) => Text::Utf8(bytes),
-            _ => parts,
-        })
+        match text::cached_utf8(object) {
+            Some(utf8) => w.text_with_utf8(parts, utf8),
+            None => w.text(parts),
+        }
     }
+    Ok(())
 }
 
 impl<W: NativeWriter> Encoder<'_, Native<W>> {

@@ -42,7 +42,7 @@ pub unsafe fn lone_leaf<W: Writer>(w: &mut W, object: Obj) -> Result<bool> {
     unsafe {
         let class = ffi::Py_TYPE(object);
         if class == addr_of_mut!(ffi::PyUnicode_Type) {
-            w.text(of_any_width::<W>(object)?);
+            of_any_width(w, object)?;
         } else if class == addr_of_mut!(ffi::PyLong_Type) {
             let Some(value) = int::value(object) else { return Ok(false) };
             w.int(value);
@@ -129,13 +129,22 @@ impl<D: Dialect> Encoder<'_, D> {
     #[cold]
     #[inline(never)]
     pub(crate) unsafe fn big(&mut self, object: Obj) -> Result<bool> {
+        let (mut block, all);
+        block = [0; int::FEW_BYTES];
         // SAFETY: `object` is an int by contract.
-        let bytes = unsafe { int::bytes(object) }.ok_or_else(raised)?;
-        match <[u8; 8]>::try_from(&bytes[..]) {
+        let bytes = match unsafe { int::few_bytes(object, &mut block) } {
+            Some(bytes) => bytes,
+            None => {
+                // SAFETY: as above.
+                all = unsafe { int::bytes(object) }.ok_or_else(raised)?;
+                &all[..]
+            }
+        };
+        match <[u8; 8]>::try_from(bytes) {
             // -2**63, which `int::value` doesn't return.
             Ok(bytes) => self.w.int(i64::from_le_bytes(bytes)),
             Err(_) if D::BIG_INTS_ARE_VALUES => return Ok(false),
-            Err(_) => self.w.bigint(&bytes),
+            Err(_) => self.w.bigint(bytes),
         }
         Ok(true)
     }

@@ -6,6 +6,7 @@
 
 use crate::cpython::{Obj, Owned};
 use crate::error::{raised, Asked, Result};
+use holdall_format::model::KnownType;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDate, PyDateTime, PyDelta, PyTime, PyTzInfo};
@@ -319,4 +320,103 @@ pub unsafe fn duration_text(delta: &Bound<'_, PyAny>) -> String {
         (_, 0) => format!("{sign}P{days}D"),
         _ => format!("{sign}P{days}DT{seconds}{fraction}S"),
     }
+}
+
+/// What `isoformat` gives for a date, or for a time or datetime without a zone.
+pub struct IsoText {
+    block: [u8; 26],
+    len: usize,
+}
+
+impl IsoText {
+    fn new() -> IsoText {
+        IsoText { block: [0; 26], len: 0 }
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        &self.block[..self.len]
+    }
+
+    /// Appends `number` in so many digits, behind `before`.
+    fn put<const DIGITS: usize>(&mut self, before: &str, number: i32) {
+        let mut digits = [b'0'; DIGITS];
+        let mut rest = number.unsigned_abs();
+        for digit in digits.iter_mut().rev() {
+            *digit += (rest % 10) as u8;
+            rest /= 10;
+        }
+        for part in [before.as_bytes(), &digits] {
+            if let Some(to) = self.block.get_mut(self.len..self.len + part.len()) {
+                to.copy_from_slice(part);
+                self.len += part.len();
+            }
+        }
+    }
+
+    fn put_date(&mut self, year: i32, month: i32, day: i32) {
+        self.put::<4>("", year);
+        self.put::<2>("-", month);
+        self.put::<2>("-", day);
+    }
+
+    fn put_time(&mut self, before: &str, [hour, minute, second, micros]: [i32; 4]) {
+        self.put::<2>(before, hour);
+        self.put::<2>(":", minute);
+        self.put::<2>(":", second);
+        if micros != 0 {
+            self.put::<6>(".", micros);
+        }
+    }
+}
+
+/// What `isoformat` gives, without a call. `None`: it has a zone, or is of a subclass, whose own code says what the text is.
+///
+/// # Safety
+/// `object` is a date, time or datetime, as `known` says; a datetime is none of these.
+pub unsafe fn iso_text(object: Obj, known: Option<KnownType>) -> Option<IsoText> {
+    let mut text = IsoText::new();
+    // SAFETY: fields are read by the type, by the contract; importing the module imported the datetime API.
+    unsafe {
+        let api = &*ffi::PyDateTimeAPI();
+        if ![api.DateType, api.TimeType, api.DateTimeType].contains(&ffi::Py_TYPE(object)) {
+            return None;
+        }
+        match known {
+            Some(KnownType::Time) => {
+                if ffi::PyDateTime_TIME_GET_TZINFO(object) != ffi::Py_None() {
+                    return None;
+                }
+                text.put_time(
+                    "",
+                    [
+                        ffi::PyDateTime_TIME_GET_HOUR(object),
+                        ffi::PyDateTime_TIME_GET_MINUTE(object),
+                        ffi::PyDateTime_TIME_GET_SECOND(object),
+                        ffi::PyDateTime_TIME_GET_MICROSECOND(object),
+                    ],
+                );
+                return Some(text);
+            }
+            Some(_) => {}
+            None if ffi::PyDateTime_DATE_GET_TZINFO(object) != ffi::Py_None() => return None,
+            None => {}
+        }
+        text.put_date(
+            ffi::PyDateTime_GET_YEAR(object),
+            ffi::PyDateTime_GET_MONTH(object),
+            ffi::PyDateTime_GET_DAY(object),
+        );
+        if known.is_none() {
+            text.put_time(
+                "T",
+                [
+                    ffi::PyDateTime_DATE_GET_HOUR(object),
+                    ffi::PyDateTime_DATE_GET_MINUTE(object),
+                    ffi::PyDateTime_DATE_GET_SECOND(object),
+                    ffi::PyDateTime_DATE_GET_MICROSECOND(object),
+                ],
+            );
+        }
+    }
+    Some(text)
 }

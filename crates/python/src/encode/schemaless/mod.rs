@@ -7,7 +7,6 @@ use crate::classes::state;
 use crate::cpython::{dict, text, Obj, Owned, Type};
 use crate::encode::dialect::Dialect;
 use crate::encode::forms::Order;
-use crate::encode::text::of_any_width;
 use crate::encode::{Encoder, Extra, Frame, Kind};
 use crate::error::{encode, raised, Result};
 use crate::types::walker::BY_PARENT;
@@ -136,7 +135,10 @@ impl<D: Dialect> Encoder<'_, D> {
         let name = unsafe {
             match text::ascii(key) {
                 Some(bytes) => Text::Ascii(bytes),
-                None => of_any_width::<D::Writer>(key)?,
+                None => match text::cached_utf8(key) {
+                    Some(utf8) => Text::Utf8(utf8),
+                    None => text::parts(key).ok_or_else(raised)?,
+                },
             }
         };
         self.w.key(name);

@@ -14,7 +14,7 @@ use crate::memory::{vec, Vec};
 use crate::schema::time;
 use crate::types::walker::WorkItem;
 use crate::types::Family;
-use holdall_format::model::{KnownType, Seq, TimestampWriter};
+use holdall_format::model::{KnownType, Seq, Text, TimestampWriter};
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
@@ -23,6 +23,16 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDelta, PyInt, PyString};
 use std::ptr::addr_of_mut;
 use std::rc::Rc;
+
+/// What `isoformat` gives for a key; `known` is none for a datetime.
+fn iso_key(key: &Bound<'_, PyAny>, known: Option<KnownType>) -> Result<Owned> {
+    // SAFETY: `known` says what the family of the key's class is.
+    match unsafe { time::iso_text(key.as_ptr(), known) } {
+        // SAFETY: the GIL is held, and the text is ASCII.
+        Some(text) => unsafe { text::from_ascii(text.bytes()) }.ok_or_else(raised),
+        None => Ok(owned(&key.call_method0(intern!(key.py(), "isoformat"))?)),
+    }
+}
 
 /// The text of a key, in a format whose keys are text: an int's digits, or what a text type has anyway.
 pub fn key_text(key: &Bound<'_, PyAny>) -> Result<Owned> {
@@ -52,8 +62,8 @@ pub fn key_text(key: &Bound<'_, PyAny>) -> Result<Owned> {
     // SAFETY: `key` holds its class.
     let plan = unsafe { crate::classes::plan::of(py, ffi::Py_TYPE(key.as_ptr()))? };
     match plan.how {
-        How::Family(Family::Known(KnownType::Date | KnownType::Time)) => Ok(owned(&key.call_method0("isoformat")?)),
-        How::Family(Family::DateTime) => Ok(owned(&key.call_method0("isoformat")?)),
+        How::Family(Family::Known(known @ (KnownType::Date | KnownType::Time))) => iso_key(key, Some(known)),
+        How::Family(Family::DateTime) => iso_key(key, None),
         How::Family(Family::Known(KnownType::Timedelta)) => {
             // SAFETY: a plan has this family only for timedeltas.
             let text = unsafe { time::duration_text(key) };
@@ -441,7 +451,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                 _ if D::known_type(self, known, object)? => Ok(()),
                 KnownType::Uuid if self.schemaless_uuid(object)? => Ok(()),
                 KnownType::Decimal if self.schemaless_decimal(object)? => Ok(()),
-                KnownType::Date | KnownType::Time => self.schemaless_str(&object.call_method0("isoformat")?),
+                KnownType::Date | KnownType::Time => self.schemaless_iso(object, Some(known)),
                 KnownType::Timedelta => {
                     // SAFETY: `known` is the family of the object's class.
                     let text = unsafe { time::duration_text(object) };
@@ -524,7 +534,17 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
         if self.moment(object)? {
             return Ok(());
         }
-        self.schemaless_str(&object.call_method0("isoformat")?)
+        self.schemaless_iso(object, None)
+    }
+
+    /// Writes what `isoformat` gives; `known` is none for a datetime.
+    fn schemaless_iso(&mut self, object: &Bound<'_, PyAny>, known: Option<KnownType>) -> Result<()> {
+        // SAFETY: `known` says what the family of the object's class is.
+        match unsafe { time::iso_text(object.as_ptr(), known) } {
+            Some(text) => self.w.text(Text::Ascii(text.bytes())),
+            None => self.schemaless_str(&object.call_method0(intern!(object.py(), "isoformat"))?)?,
+        }
+        Ok(())
     }
 
     /// Writes a datetime as a point in time. `false`: it has no zone, and the format doesn't define what that means.
@@ -549,7 +569,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
             let east = if zone == ffi::PyDateTime_TimeZone_UTC() || zone == ffi::Py_None() {
                 0
             } else {
-                let offset = object.call_method0("utcoffset")?;
+                let offset = object.call_method0(intern!(object.py(), "utcoffset"))?;
                 if offset.is_none() && !D::Writer::NAIVE_IS_UTC {
                     return Ok(false);
                 }
