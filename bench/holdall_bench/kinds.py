@@ -40,7 +40,7 @@ class Settings:
     """count: values together; alone: of those, how many have messages of their own. seconds: for a kind, about."""
 
     count: int = 1_000
-    alone: int = 100
+    alone: int = 1_000
     rounds: int = 5
     seconds: float = 0.4
     seed: int | None = None

@@ -83,3 +83,64 @@ def test_canonical_and_trusted_messages() -> None:
         isomorphic(holdall.loads(data, trust=True), value)
         with pytest.raises(holdall.DecodeError):
             holdall.loads(data)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        (),
+        1j,
+        complex(-0.0, NAN),
+        bytearray(b"ab"),
+        bytearray(),
+        b"x" * 128,
+        b"x" * 129,
+        "y" * 127,
+        "ü" * 128,
+        "日" * 129,
+    ]
+    + [
+        sign * (2**bits + near)
+        for bits in (62, 63, 64, 89, 90, 127, 239, 240, 299, 300, 301, 2000)
+        for near in (-1, 0, 1)
+        for sign in (1, -1)
+    ],
+    ids=lambda value: f"{type(value).__name__} {str(value)[:12]}",
+)
+def test_less_common_leaves(value: Any) -> None:
+    """Alone, among others, as keys of nobody else, and by any limits."""
+    for codec in (holdall.Encoder(), holdall.Encoder(canonical=True)):
+        stored = codec.encode(value)
+        isomorphic(holdall.loads(stored), value)
+        isomorphic(holdall.Decoder().decode(stored), value)
+        isomorphic(holdall.loads(codec.encode([value, [value], value])), [value, [value], value])
+        isomorphic(holdall.loads(stored, limits=holdall.Limits.strict()), value)
+    if isinstance(value, int):
+        assert holdall.loads(holdall.dumps({value: 1})) == {value: 1}
+        if not -(2**63) <= value < 2**63:
+            assert stored.endswith(value.to_bytes(len(stored) - 3, "little", signed=True))
+
+
+@pytest.mark.parametrize("module", [holdall, msgpack], ids=["hold", "msgpack"])
+def test_calls_of_every_form(module: Any) -> None:
+    """One value by position goes a way of its own; all other calls are as they are declared."""
+    encoder, decoder = module.Encoder(), module.Decoder()
+    stored = encoder.encode(7)
+    assert encoder.encode(obj=7) == module.dumps(7) == type(encoder).encode(encoder, 7) == stored
+    assert decoder.decode(data=stored) == module.loads(stored) == type(decoder).decode(decoder, stored) == 7
+    assert decoder.decode(bytearray(stored)) == decoder.decode(memoryview(stored)) == 7
+    for call in (encoder.encode, decoder.decode, module.dumps, module.loads):
+        with pytest.raises(TypeError):
+            call()
+        with pytest.raises(TypeError):
+            call(stored, stored, stored, stored)
+        with pytest.raises(TypeError):
+            call(stored, nothing=1)
+    with pytest.raises(TypeError):
+        type(encoder).encode(decoder, 7)
+    with pytest.raises(holdall.DecodeError):
+        decoder.decode(stored + b"\0")
+    with pytest.raises(TypeError):
+        decoder.decode("text")
+    assert "obj" in (type(encoder).encode.__text_signature__ or "")
+    assert type(encoder).encode.__doc__ and type(encoder).encode.__qualname__ == "Encoder.encode"

@@ -21,6 +21,7 @@ pub enum Name {
     Plans,
     Names,
     DictShapes,
+    DictShapesMet,
     ClassShapes,
     InlineShapes,
 }

@@ -93,6 +93,12 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bson::pymongo_encode, module)?)?;
     module.add_function(wrap_pyfunction!(bson::pymongo_decode, module)?)?;
     module.add_function(wrap_pyfunction!(bson::pymongo_decode_all, module)?)?;
+    put_quick(module)
+}
+
+/// Has the commonest calls come ahead of PyO3's functions.
+fn put_quick(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
     codec::ENCODE.put_before_method::<codec::Encoder>(py)?;
     codec::DECODE.put_before_method::<codec::Decoder>(py)?;
     msgpack::ENCODE.put_before_method::<msgpack::MsgpackEncoder>(py)?;

@@ -128,7 +128,7 @@ impl Quick {
 #[inline(always)]
 pub unsafe fn instance<'a, T: PyClass<Frozen = pyo3::pyclass::boolean_struct::True> + Sync>(of: Obj) -> &'a T {
     // SAFETY: by the contract.
-    unsafe { &*std::ptr::from_ref(Bound::from_borrowed_ptr(Python::assume_attached(), of).cast_unchecked::<T>().get()) }
+    unsafe { &*std::ptr::from_ref(Borrowed::from_ptr(Python::assume_attached(), of).cast_unchecked::<T>().get()) }
 }
 
 /// A message that is one short leaf, which `write` writes by [`wrote`].

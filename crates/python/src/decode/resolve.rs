@@ -18,7 +18,7 @@ use holdall_format::Reader;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyModule, PyType};
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 /// A shape from its names; in the shape of a class, the class's name comes first.
@@ -45,6 +45,7 @@ pub(crate) fn shape_named(
         build: if classes { Build::Unresolved } else { Build::Dict },
         matched: RefCell::default(),
         template: OnceCell::new(),
+        met: Cell::default(),
     }))
 }
 

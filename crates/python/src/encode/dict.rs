@@ -136,8 +136,28 @@ impl<D: Dialect> Encoder<'_, D> {
     pub(crate) unsafe fn table(&mut self, object: Obj) -> Result<()> {
         // SAFETY: callers pass a live dict.
         unsafe {
-            self.w.dict(dict::len(object));
-            self.pairs(object);
+            let mut left = dict::len(object);
+            self.w.dict(left);
+            // Pairs of leaves need no frame. No Python code runs meanwhile.
+            let mut position = Position(0);
+            let mut before = 0;
+            let mut value_next = false;
+            while !D::Writer::KEYS_ARE_TEXT && !self.looks_closely {
+                let Some((key, value)) = position.next(object) else { return Ok(()) };
+                if !self.leaf(key, BY_PARENT)? {
+                    break;
+                }
+                if !self.leaf(value, BY_PARENT)? {
+                    value_next = true;
+                    break;
+                }
+                before = position.0;
+                left -= 1;
+            }
+            if left > 0 {
+                let frame = Frame::new(Owned::borrowed(object), Kind::Pairs);
+                self.tables.stack.push(Frame { at: before, len: left, value_next, ..frame });
+            }
         }
         Ok(())
     }

@@ -16,6 +16,13 @@ impl Scratch {
     pub fn new() -> Box<Scratch> {
         Box::new(Scratch { output: Output::new(), tables: Tables::new() })
     }
+
+    /// Empties what holds objects: a thread that ends drops its scratch without the GIL.
+    #[inline(always)]
+    pub(super) fn let_go(&mut self) {
+        self.output.reset();
+        self.tables.shapes.clear();
+    }
 }
 
 thread_local! {
@@ -29,7 +36,7 @@ thread_local! {
 pub fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> Result<T, Fault>) -> PyResult<T> {
     let mut scratch = SCRATCH.take().unwrap_or_else(Scratch::new);
     let result = work(&mut scratch);
-    scratch.output.reset();
+    scratch.let_go();
     SCRATCH.set(Some(scratch));
     result.map_err(|fault| fault.into_py(0))
 }

@@ -332,7 +332,7 @@ fn canonical_key(py: Python<'_>, member: &Owned, options: &Options, orders: &Sha
         _ => Default::default(),
     };
     let bytes = Vec::from(output.as_slice());
-    output.reset();
+    scratch.let_go();
     SMALL_SCRATCH.set(Some(scratch));
     written?;
     let met = met.into_iter().map(|object| (object, again.get(&object).copied().unwrap_or(0))).collect();

@@ -10,27 +10,43 @@ use pyo3::prelude::*;
 use std::rc::Rc;
 
 const SIZE: usize = 256;
+/// Of how many blocks it is known that they were met.
+const MET_SIZE: usize = SIZE;
 /// Longer blocks are not kept, which bounds the cache to half a megabyte of names.
 const LONGEST: usize = 1024;
 
 // SAFETY: no other slot has this name.
 static CACHE: StateSlot<DirectMapped<(Vec<u8>, Rc<Shape>), SIZE>> = unsafe { StateSlot::new(Name::DictShapes) };
 
+// SAFETY: no other slot has this name.
+static MET: StateSlot<DirectMapped<u32, MET_SIZE>> = unsafe { StateSlot::new(Name::DictShapesMet) };
+
 /// The index of a block of names in a table of 256 entries.
 pub fn place(block: &[u8]) -> usize {
+    (hash(block) >> 56) as usize
+}
+
+fn hash(block: &[u8]) -> u64 {
     let (words, rest) = block.as_chunks::<8>();
     let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     let hash = words.iter().fold(block.len() as u64, |hash, &word| mix(hash, u64::from_le_bytes(word)));
     let tail = rest.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
-    (mix(hash, tail) >> 56) as usize
+    mix(hash, tail)
 }
 
 pub fn find(py: Python<'_>, block: &[u8]) -> Option<Rc<Shape>> {
     CACHE.get(py).find(place(block), |(known, shape)| (**known == *block).then(|| shape.clone()))
 }
 
+/// Keeps a shape that comes for the second time: keys that never come again would push out those that do, and cost more to keep
+/// than to read.
 pub fn keep(py: Python<'_>, block: &[u8], shape: &Rc<Shape>) {
-    if !block.is_empty() && block.len() <= LONGEST {
-        CACHE.get(py).keep(place(block), (block.into(), shape.clone()));
+    if block.is_empty() || block.len() > LONGEST {
+        return;
+    }
+    let hash = hash(block);
+    let (met, mark) = (hash as usize % MET_SIZE, (hash >> 24) as u32);
+    if MET.get(py).change(met, |there| there.replace(mark)) == Some(mark) {
+        CACHE.get(py).keep((hash >> 56) as usize, (block.into(), shape.clone()));
     }
 }

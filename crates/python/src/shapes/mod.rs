@@ -17,7 +17,7 @@ use crate::memory::Vec;
 use holdall_format::model::ShapeKind;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use typed::Typed;
 
@@ -80,6 +80,8 @@ pub enum Build {
     Unresolved,
 }
 
+pub(crate) const SAME_NAME: &str = "a layout has the same name twice";
+
 #[derive(Debug)]
 pub struct Shape {
     pub kind: ShapeKind,
@@ -99,6 +101,8 @@ pub struct Shape {
     /// number with a class's index, or a plan's serial number with the class's version tag.
     pub matched: RefCell<Vec<(u64, u32, Rc<Shape>)>>,
     pub(crate) template: OnceCell<Option<Owned>>,
+    /// Whether a dict with these keys was made.
+    pub(crate) met: Cell<bool>,
 }
 
 impl Shape {
@@ -133,6 +137,7 @@ impl Shape {
             build: Build::Unresolved,
             matched: RefCell::default(),
             template: OnceCell::new(),
+            met: Cell::default(),
         }
     }
 
@@ -155,6 +160,7 @@ impl Shape {
             bytes: self.bytes,
             matched: RefCell::default(),
             template: OnceCell::new(),
+            met: Cell::default(),
         }
     }
 
@@ -206,7 +212,7 @@ impl Shape {
                 }
             }
             if dict::len(made.get()) != self.names.len() {
-                return Err(decode("a layout has the same name twice", at));
+                return Err(decode(SAME_NAME, at));
             }
             let fits = dict::is_template(made.get(), self.names.len());
             let _ = self.template.set(fits.then_some(made));
