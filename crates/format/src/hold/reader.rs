@@ -350,10 +350,15 @@ impl<'i> model::ShapeReader<'i> for Reader<'i> {
             if names.remaining() == 0 {
                 return None;
             }
-            Some(match names.next() {
-                Ok(Token::Text(text)) => Ok(Name::Text(text)),
-                Ok(Token::Reference(number)) => Ok(Name::Reference(number)),
-                Ok(_) => Err(Error::new(ErrorKind::BadName, at + names.offset())),
+            Some(match names.leaf() {
+                Ok(Some(Leaf::Ascii(bytes))) => Ok(Name::Text(Bytes::Ascii(bytes))),
+                Ok(Some(Leaf::Text(text))) => Ok(Name::Text(text)),
+                Ok(Some(Leaf::Reference(number))) => Ok(Name::Reference(number)),
+                Ok(Some(_)) => Err(Error::new(ErrorKind::BadName, at + names.offset())),
+                Ok(None) => match names.next() {
+                    Ok(_) => Err(Error::new(ErrorKind::BadName, at + names.offset())),
+                    Err(error) => Err(error.shifted(at)),
+                },
                 Err(error) => Err(error.shifted(at)),
             })
         })

@@ -11,7 +11,6 @@ use crate::cpython::{dict, Owned, Type};
 use crate::decode::dialect::Dialect;
 use crate::decode::run::set_factory;
 use crate::error::{decode, raised, Result, Step};
-use crate::memory::Vec;
 use crate::schema::node::accepts;
 use crate::schema::{NodeId, ANY};
 use crate::shapes::{Build, Shape, SAME_NAME};
@@ -20,13 +19,6 @@ use holdall_format::model::{KnownType, ShapeKind};
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 use std::rc::Rc;
-
-/// What the first values of a dict came to.
-enum First {
-    Whole(Owned),
-    /// Leaves, before a value that needs a frame.
-    Leaves(Vec<Owned>),
-}
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Starts an instance of a shape; its values follow.
@@ -64,12 +56,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let here = self.r.offset();
         // SAFETY: the GIL is held while a decoder lives; a copy of the template has a slot for each of the `len` names.
         unsafe {
-            let mut first = None;
             if !shape.met.replace(true) {
-                match self.first_dict(shape, len, item)? {
-                    First::Whole(dict) => return Ok(Some(dict)),
-                    First::Leaves(leaves) => first = Some(leaves),
-                }
+                return self.first_dict(shape, len, item);
             }
             let Some(template) = shape.template(here)? else {
                 let dict = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
@@ -79,29 +67,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     self.whole(object_id, dict.get());
                     return Ok(Some(dict));
                 }
-                let leaves = first.unwrap_or_default();
-                let at = leaves.len();
-                for (name, value) in shape.names.iter().zip(&leaves) {
-                    if !dict::set(dict.get(), name.get(), value.get()) {
-                        return Err(raised());
-                    }
-                }
                 let frame = self.frame(Kind::Keyed, Some(dict), len, object_id);
-                return Ok(self.push(Frame { at, shape: Some(shape.clone()), item, ..frame }));
+                return Ok(self.push(Frame { shape: Some(shape.clone()), item, ..frame }));
             };
             let dict = Owned::new(ffi::PyDict_Copy(template.get())).ok_or_else(raised)?;
             let object_id = self.take_id();
             self.opened(object_id, dict.get());
-            let mut begin = 0;
-            if let Some(mut leaves) = first {
-                for value in leaves.drain(..) {
-                    crate::cpython::replace(dict::value_slot(dict.get(), begin), value.into_raw());
-                    begin += 1;
-                }
-                self.tables.leaves = leaves;
-            }
             let accepts = self.rules.node(item).accepts;
-            for at in begin..len {
+            for at in 0..len {
                 let Some(value) = self.field(item, accepts).map_err(|fault| fault.within(|| Step::Some))? else {
                     let frame = self.frame(Kind::Copied, Some(dict), len, object_id);
                     return Ok(self.push(Frame { at, shape: Some(shape.clone()), item, ..frame }));
@@ -116,25 +89,19 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// The first dict with the keys of a shape: item by item, if all of its values are leaves. Most shapes of messages whose keys
-    /// don't repeat have no other, and a template to copy takes longer.
-    fn first_dict(&mut self, shape: &Shape, len: usize, item: NodeId) -> Result<First> {
+    /// The first dict with the keys of a shape: item by item. Most shapes of messages whose keys don't repeat have no other, and a
+    /// template to copy takes longer.
+    fn first_dict(&mut self, shape: &Rc<Shape>, len: usize, item: NodeId) -> Result<Option<Owned>> {
         let (here, accepts, object_id) = (self.here(), self.rules.node(item).accepts, self.take_id());
-        let mut leaves = std::mem::take(&mut self.tables.leaves);
-        while leaves.len() < len {
-            match self.field(item, accepts) {
-                Ok(Some(value)) => leaves.push(value),
-                Ok(None) => {
-                    self.object_id = object_id;
-                    return Ok(First::Leaves(leaves));
-                }
-                Err(fault) => return Err(fault.within(|| Step::Some)),
-            }
-        }
         // SAFETY: the GIL is held while a decoder lives; names are strings, as readers check.
         unsafe {
             let dict = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
-            for (name, value) in shape.names.iter().zip(&leaves) {
+            self.opened(object_id, dict.get());
+            for (at, name) in shape.names.iter().enumerate() {
+                let Some(value) = self.field(item, accepts).map_err(|fault| fault.within(|| Step::Some))? else {
+                    let frame = self.frame(Kind::Keyed, Some(dict), len, object_id);
+                    return Ok(self.push(Frame { at, shape: Some(shape.clone()), item, offset: here, ..frame }));
+                };
                 if !dict::set(dict.get(), name.get(), value.get()) {
                     return Err(raised());
                 }
@@ -142,10 +109,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             if dict::len(dict.get()) != len {
                 return Err(decode(SAME_NAME, here));
             }
-            leaves.clear();
-            self.tables.leaves = leaves;
             self.whole(object_id, dict.get());
-            Ok(First::Whole(dict))
+            Ok(Some(dict))
         }
     }
 

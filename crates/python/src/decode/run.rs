@@ -14,7 +14,7 @@ use crate::error::{decode, raised, refused, Fault, Result, Step};
 use crate::schema::node::{accepts, SeqKind};
 use crate::schema::{NodeId, ANY};
 use crate::shapes::names;
-use crate::shapes::{put, Build};
+use crate::shapes::{put, Build, SAME_NAME};
 use holdall_format::model::Leaf;
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
@@ -368,6 +368,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 let Some(object) = frame.object else { return Err(decode(CHANGED, frame.offset)) };
                 if frame.flags & LEARNS_KEYS != 0 {
                     self.learn(object.get(), frame.len / 2);
+                }
+                if let (Kind::Keyed, 0, Some(shape)) = (frame.kind, frame.flags & ODD, &frame.shape) {
+                    // The first dict with these keys: there is no template that would show it.
+                    // SAFETY: the frame holds the object, which is a dict where it is not odd.
+                    if shape.template.get().is_none() && unsafe { dict::len(object.get()) } < shape.names.len() {
+                        return Err(decode(SAME_NAME, frame.offset));
+                    }
                 }
                 if frame.kind == Kind::Fields {
                     if let Some(dict) = &frame.key {
