@@ -20,8 +20,9 @@ pub enum Name {
     Registry,
     Plans,
     Names,
+    MarksOfNames,
     DictShapes,
-    DictShapesMet,
+    MarksOfDictShapes,
     ClassShapes,
     InlineShapes,
 }

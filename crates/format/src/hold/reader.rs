@@ -354,10 +354,9 @@ impl<'i> model::ShapeReader<'i> for Reader<'i> {
                 Ok(Some(Leaf::Ascii(bytes))) => Ok(Name::Text(Bytes::Ascii(bytes))),
                 Ok(Some(Leaf::Text(text))) => Ok(Name::Text(text)),
                 Ok(Some(Leaf::Reference(number))) => Ok(Name::Reference(number)),
-                Ok(Some(_)) => Err(Error::new(ErrorKind::BadName, at + names.offset())),
-                Ok(None) => match names.next() {
-                    Ok(_) => Err(Error::new(ErrorKind::BadName, at + names.offset())),
-                    Err(error) => Err(error.shifted(at)),
+                Ok(other) => match other.is_none().then(|| names.next()) {
+                    Some(Err(error)) => Err(error.shifted(at)),
+                    _ => Err(Error::new(ErrorKind::BadName, at + names.offset())),
                 },
                 Err(error) => Err(error.shifted(at)),
             })

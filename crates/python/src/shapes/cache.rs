@@ -1,7 +1,7 @@
 //! The form of all caches of names and shapes: each key has one place, in which the last that came stays.
 
 use crate::memory::Vec;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// A direct-mapped cache of `SIZE` entries, which takes no memory before the first. An entry says itself which key it is of.
 #[derive(Debug)]
@@ -37,5 +37,29 @@ impl<E, const SIZE: usize> DirectMapped<E, SIZE> {
 
     pub fn clear(&self) {
         drop(self.0.take());
+    }
+}
+
+/// What came last to each place of such a cache, by a mark of 32 bits: what never comes again is not entered there, where it would push
+/// out what does, and is known not to be there without a look at what is.
+pub struct Marks<const SIZE: usize>([Cell<u32>; SIZE]);
+
+impl<const SIZE: usize> Default for Marks<SIZE> {
+    fn default() -> Self {
+        Marks([const { Cell::new(0) }; SIZE])
+    }
+}
+
+impl<const SIZE: usize> Marks<SIZE> {
+    /// Whether what has this hash came to that place the last time.
+    #[inline(always)]
+    pub fn met(&self, place: usize, hash: u64) -> bool {
+        self.0[place].get() == hash as u32
+    }
+
+    /// Notes that it came.
+    #[inline(always)]
+    pub fn meet(&self, place: usize, hash: u64) {
+        self.0[place].set(hash as u32);
     }
 }

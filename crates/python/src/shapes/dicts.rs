@@ -3,15 +3,13 @@
 //! another.
 
 use crate::memory::Vec;
-use crate::shapes::cache::DirectMapped;
+use crate::shapes::cache::{DirectMapped, Marks};
 use crate::shapes::Shape;
 use crate::state::{Name, StateSlot};
 use pyo3::prelude::*;
 use std::rc::Rc;
 
 const SIZE: usize = 256;
-/// Of how many blocks it is known that they were met.
-const MET_SIZE: usize = SIZE;
 /// Longer blocks are not kept, which bounds the cache to half a megabyte of names.
 const LONGEST: usize = 1024;
 
@@ -19,12 +17,7 @@ const LONGEST: usize = 1024;
 static CACHE: StateSlot<DirectMapped<(Vec<u8>, Rc<Shape>), SIZE>> = unsafe { StateSlot::new(Name::DictShapes) };
 
 // SAFETY: no other slot has this name.
-static MET: StateSlot<DirectMapped<u32, MET_SIZE>> = unsafe { StateSlot::new(Name::DictShapesMet) };
-
-/// The index of a block of names in a table of 256 entries.
-pub fn place(block: &[u8]) -> usize {
-    (hash(block) >> 56) as usize
-}
+static MARKS: StateSlot<Marks<SIZE>> = unsafe { StateSlot::new(Name::MarksOfDictShapes) };
 
 fn hash(block: &[u8]) -> u64 {
     let (words, rest) = block.as_chunks::<8>();
@@ -34,19 +27,33 @@ fn hash(block: &[u8]) -> u64 {
     mix(hash, tail)
 }
 
-pub fn find(py: Python<'_>, block: &[u8]) -> Option<Rc<Shape>> {
-    CACHE.get(py).find(place(block), |(known, shape)| (**known == *block).then(|| shape.clone()))
+/// The index of a hash in a table of 256 entries.
+fn index(hash: u64) -> usize {
+    (hash >> 56) as usize
 }
 
-/// Keeps a shape that comes for the second time: keys that never come again would push out those that do, and cost more to keep
-/// than to read.
+/// The index of a block of names in a table of 256 entries.
+pub fn place(block: &[u8]) -> usize {
+    index(hash(block))
+}
+
+pub fn find(py: Python<'_>, block: &[u8]) -> Option<Rc<Shape>> {
+    let hash = hash(block);
+    if !MARKS.get(py).met(index(hash), hash) {
+        return None;
+    }
+    CACHE.get(py).find(index(hash), |(known, shape)| (**known == *block).then(|| shape.clone()))
+}
+
+/// Keeps a shape that comes for the second time.
 pub fn keep(py: Python<'_>, block: &[u8], shape: &Rc<Shape>) {
     if block.is_empty() || block.len() > LONGEST {
         return;
     }
-    let hash = hash(block);
-    let (met, mark) = (hash as usize % MET_SIZE, (hash >> 24) as u32);
-    if MET.get(py).change(met, |there| there.replace(mark)) == Some(mark) {
-        CACHE.get(py).keep((hash >> 56) as usize, (block.into(), shape.clone()));
+    let (hash, marks) = (hash(block), MARKS.get(py));
+    if marks.met(index(hash), hash) {
+        CACHE.get(py).keep(index(hash), (block.into(), shape.clone()));
+    } else {
+        marks.meet(index(hash), hash);
     }
 }

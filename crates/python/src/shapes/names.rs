@@ -1,8 +1,8 @@
 //! A cache of strings that occur in message after message: keys and field names, found by their bytes, with their hash
-//! computed. It holds only immutable strings, compared byte by byte, so one message can't see anything of another.
+//! computed. What came once is not in it yet. It holds only immutable strings, compared byte by byte, so one message can't see anything of another.
 
 use crate::cpython::{text, Owned};
-use crate::shapes::cache::DirectMapped;
+use crate::shapes::cache::{DirectMapped, Marks};
 use crate::state::{Name, StateSlot};
 use pyo3::{ffi, Python};
 
@@ -13,8 +13,11 @@ const LONGEST: usize = 48;
 // SAFETY: no other slot has this name.
 static CACHE: StateSlot<DirectMapped<Owned, SIZE>> = unsafe { StateSlot::new(Name::Names) };
 
+// SAFETY: no other slot has this name.
+static MARKS: StateSlot<Marks<SIZE>> = unsafe { StateSlot::new(Name::MarksOfNames) };
+
 #[inline(always)]
-fn hash(bytes: &[u8]) -> usize {
+fn hash(bytes: &[u8]) -> u64 {
     let word = |chunk: Option<&[u8; 8]>| chunk.map_or(0, |chunk| u64::from_ne_bytes(*chunk));
     let mix = if bytes.len() >= 8 {
         let middle = bytes[bytes.len() / 2 - 4..].first_chunk();
@@ -22,10 +25,10 @@ fn hash(bytes: &[u8]) -> usize {
     } else {
         bytes.iter().fold(0, |word, &byte| word << 8 | u64::from(byte))
     };
-    ((mix ^ bytes.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 53) as usize
+    (mix ^ bytes.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// A string of ASCII bytes with its hash computed, possibly made before.
+/// A string of ASCII bytes, possibly made before: from the third time on, with its hash computed.
 ///
 /// # Safety
 /// The GIL is held; every byte is ASCII.
@@ -36,7 +39,14 @@ pub unsafe fn name(bytes: &[u8]) -> Option<Owned> {
         if bytes.len() > LONGEST {
             return text::from_ascii(bytes);
         }
-        let (cache, place) = (CACHE.get(Python::assume_attached()), hash(bytes));
+        let py = Python::assume_attached();
+        let (marks, hash) = (MARKS.get(py), hash(bytes));
+        let place = (hash >> 53) as usize;
+        if !marks.met(place, hash) {
+            marks.meet(place, hash);
+            return text::from_ascii(bytes);
+        }
+        let cache = CACHE.get(py);
         let is_that = |known: &Owned| text::ascii(known.get()) == Some(bytes);
         if let Some(known) = cache.find(place, |known| is_that(known).then(|| known.clone())) {
             return Some(known);
