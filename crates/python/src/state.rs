@@ -24,6 +24,7 @@ pub enum Name {
     DictShapes,
     MarksOfDictShapes,
     ClassShapes,
+    PermittedClasses,
     InlineShapes,
 }
 

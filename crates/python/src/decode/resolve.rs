@@ -12,7 +12,7 @@ use crate::decode::{Decoder, Numbered};
 use crate::error::{decode, raised, unknown_type, Asked, Result};
 use crate::memory::{format, HashSet, Vec};
 use crate::shapes::{classes, dicts, names};
-use crate::shapes::{places, Build, Place, Shape};
+use crate::shapes::{places, Build, Place, Shape, SAME_NAME};
 use holdall_format::model::{self, Bytes, Name, ShapeKind, ShapeReader as _};
 use holdall_format::Reader;
 use pyo3::ffi;
@@ -377,7 +377,7 @@ fn intern_names(names: &mut Vec<Owned>, at: usize) -> Result<()> {
             Owned::new(raw).ok_or_else(raised)?
         };
         if !seen.insert(name.get() as usize) {
-            return Err(decode("a layout has the same name twice", at));
+            return Err(decode(SAME_NAME, at));
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use crate::cpython::class::_PyType_Lookup;
 use crate::cpython::{held, owned};
 use crate::cpython::{new, Obj, Owned, Type};
 use crate::error::{decode, encode, refused, Asked, Result};
-use crate::memory::{vec, Vec};
+use crate::memory::{vec, FxHashMap, Vec};
 use crate::types::walker::WorkItem;
 use pyo3::exceptions::{PyAttributeError, PyOSError, PySyntaxError, PyUnicodeDecodeError};
 use pyo3::ffi;
@@ -21,6 +21,47 @@ const UNICODE: &[&str] = &["encoding", "object", "start", "end", "reason"];
 /// A key among the fields. It is False if the derived fields don't follow from the arguments; then those that are set
 /// are stored.
 const INITIALISER: &str = "__init__";
+
+/// Names that are looked up for every exception, and made once: to make and to intern one took longer than to set its field.
+const NAMES: &[&str] = &[
+    "args",
+    "__init__",
+    "__cause__",
+    "__context__",
+    "__suppress_context__",
+    "errno",
+    "strerror",
+    "filename",
+    "filename2",
+    "characters_written",
+    "name",
+    "path",
+    "name_from",
+    "msg",
+    "obj",
+    "value",
+    "code",
+    "lineno",
+    "offset",
+    "text",
+    "end_lineno",
+    "end_offset",
+    "print_file_and_line",
+    "encoding",
+    "object",
+    "start",
+    "end",
+    "reason",
+    "message",
+    "exceptions",
+];
+
+/// The string of a name.
+fn string_of<'py>(py: Python<'py>, name: &str) -> Bound<'py, PyString> {
+    static MADE: PyOnceLock<FxHashMap<&'static str, Py<PyString>>> = PyOnceLock::new();
+    let made = MADE.get_or_init(py, || NAMES.iter().map(|&name| (name, PyString::intern(py, name).unbind())).collect());
+    made.get(name).map_or_else(|| PyString::intern(py, name), |made| made.bind(py).clone())
+}
 
 /// The additional fields of a builtin exception.
 #[derive(Default)]
@@ -135,7 +176,7 @@ fn special_parts<'py>(
             Err(error) => return Err(error.into()),
         };
         if !value.is_none() {
-            fields.set_item(PyString::intern(py, name), value)?;
+            fields.set_item(string_of(py, name), value)?;
         }
     }
     let args = if is_group { group_arguments(error, &args, fields)? } else { args };
@@ -158,7 +199,7 @@ fn special_parts<'py>(
 
 /// The descriptor of a builtin exception's own field, whatever a subclass has under the name; null if there is none.
 fn descriptor(builtin: &Bound<'_, PyAny>, name: &str) -> Obj {
-    let name = PyString::intern(builtin.py(), name);
+    let name = string_of(builtin.py(), name);
     // SAFETY: `builtin` is a class of the interpreter's own, which holds its descriptors for ever.
     unsafe { _PyType_Lookup(builtin.as_ptr().cast(), name.as_ptr()) }
 }
@@ -351,9 +392,8 @@ fn fill_with<'py>(
         }
     }
     for (name, value) in fields.into_iter().flatten() {
-        let name = name.extract::<String>().if_taken()?;
-        let name = name.ok_or_else(|| decode("an exception's field without a name", at))?;
-        let name = &name[..];
+        let name = name.cast::<PyString>().map_err(|_| decode("an exception's field without a name", at))?;
+        let name = name.to_str().if_taken()?.ok_or_else(|| decode("an exception's field without a name", at))?;
         let is_known = FIELDS.contains(&name) || own.contains(&name);
         if name == INITIALISER && !is_initialised {
             continue;

@@ -29,12 +29,14 @@ pub use crate::classes::family::Family;
 use crate::classes::how::Base;
 use crate::cpython::{held, owned, Obj, Owned, Type};
 use crate::error::{decode, encode as encode_error, raised, refused, Asked, Result};
-use crate::memory::Vec;
+use crate::memory::{FxHashMap, Vec};
+use crate::state::{Name, StateSlot};
 use crate::types::walker::TypeWalker;
 use holdall_format::model::{KnownType, Text};
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use std::cell::RefCell;
 use std::ptr::addr_of_mut;
 
 /// Writes an instance of a family, whose id was written.
@@ -199,8 +201,23 @@ fn build_of<'py>(py: Python<'py>, known: KnownType, parts: &[Bound<'py, PyAny>])
     }
 }
 
-/// Classes of the standard library that are plain data: they may be built by name without permission.
+// SAFETY: no other slot has this name.
+static PERMITTED: StateSlot<RefCell<FxHashMap<String, Owned>>> = unsafe { StateSlot::new(Name::PermittedClasses) };
+
+/// Classes of the standard library that are plain data: they may be built by name without permission. Each is looked up once: to
+/// import its module again took as long as the rest of a message with one exception.
 pub fn permitted(py: Python<'_>, name: &str) -> Result<Option<Owned>> {
+    if let Some(known) = PERMITTED.get(py).borrow().get(name) {
+        return Ok(Some(known.clone()));
+    }
+    let found = look_up_permitted(py, name)?;
+    if let Some(class) = &found {
+        PERMITTED.get(py).borrow_mut().insert(name.to_owned(), class.clone());
+    }
+    Ok(found)
+}
+
+fn look_up_permitted(py: Python<'_>, name: &str) -> Result<Option<Owned>> {
     let (module, last) = name.rsplit_once('.').unwrap_or(("", name));
     let is_plain = matches!(
         name,
