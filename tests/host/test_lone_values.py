@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import struct
 import types
 from typing import Any
@@ -144,3 +145,19 @@ def test_calls_of_every_form(module: Any) -> None:
         decoder.decode("text")
     assert "obj" in (type(encoder).encode.__text_signature__ or "")
     assert type(encoder).encode.__doc__ and type(encoder).encode.__qualname__ == "Encoder.encode"
+
+
+@pytest.mark.parametrize("empty", [list, dict, tuple], ids=lambda kind: kind.__name__)
+def test_empty_containers_in_dicts(empty: type) -> None:
+    """They need no frame; what holds them is tracked by the collector, and counts as a level, all the same."""
+    rows = [{"a": at, "b": empty(), "c": "x"} for at in range(5)]
+    loaded = holdall.loads(holdall.dumps(rows))
+    assert loaded == rows
+    if empty is not tuple:
+        assert all(gc.is_tracked(row) for row in loaded)
+    for value in ({"b": empty()}, rows):
+        levels = 2 if value is not rows else 3
+        stored = holdall.dumps(value)
+        assert holdall.loads(stored, limits=holdall.Limits(depth=levels)) == value
+        with pytest.raises(holdall.LimitError):
+            holdall.loads(stored, limits=holdall.Limits(depth=levels - 1))

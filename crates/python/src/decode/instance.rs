@@ -74,14 +74,24 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             let object_id = self.take_id();
             self.opened(object_id, dict.get());
             let accepts = self.rules.node(item).accepts;
+            let mut tracks = item != ANY;
             for at in 0..len {
-                let Some(value) = self.field(item, accepts).map_err(|fault| fault.within(|| Step::Some))? else {
-                    let frame = self.frame(Kind::Copied, Some(dict), len, object_id);
-                    return Ok(self.push(Frame { at, shape: Some(shape.clone()), item, ..frame }));
+                let value = match self.field(item, accepts).map_err(|fault| fault.within(|| Step::Some))? {
+                    Some(value) => value,
+                    None => match self.empty_field(item)? {
+                        Some(value) => {
+                            tracks = true;
+                            value
+                        }
+                        None => {
+                            let frame = self.frame(Kind::Copied, Some(dict), len, object_id);
+                            return Ok(self.push(Frame { at, shape: Some(shape.clone()), item, ..frame }));
+                        }
+                    },
                 };
                 crate::cpython::replace(dict::value_slot(dict.get(), at), value.into_raw());
             }
-            if item != ANY {
+            if tracks {
                 fill::track(dict.get());
             }
             self.whole(object_id, dict.get());

@@ -109,6 +109,22 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         made.map(Some).ok_or_else(raised)
     }
 
+    /// Reads the next value of a dict if it is an empty container, which needs no frame either: many documents are full of them.
+    #[inline(never)]
+    pub(crate) fn empty_field(&mut self, node: NodeId) -> Result<Option<Owned>> {
+        // With its frame the dict would count as a level: near the bound that has to be so.
+        if node == ANY && self.object_id == NO_ID && self.tables.stack.len() + 1 < self.bounds.paid_deep {
+            let before = self.r.place();
+            match self.r.leaf()? {
+                Some(Leaf::Rare(leaf @ (RareLeaf::EmptyList | RareLeaf::EmptyDict | RareLeaf::EmptyTuple))) => {
+                    return self.rare_value(leaf)
+                }
+                _ => self.r.rewind(before),
+            }
+        }
+        Ok(None)
+    }
+
     /// Reads the next value, which is not a leaf that the node accepts unchanged.
     #[inline(never)]
     pub(crate) fn next_node(&mut self, node: NodeId) -> Result<Option<Owned>> {
