@@ -13,7 +13,6 @@ import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
-from functools import partial
 from random import Random
 from time import perf_counter_ns
 from typing import Any
@@ -30,9 +29,15 @@ OURS = ("hold", "MessagePack", "BSON")
 PEERS = ("pickle", "msgspec", "marshal")
 # Below this factor, who is ahead is noise.
 NOISE = 1.1
-Store = Callable[[Any], bytes]
-Restore = Callable[[bytes], Any]
-Codec = tuple[Store, Restore]
+
+
+@dataclass
+class Codec:
+    """extra: what `store` is called with besides the value. A function around it, or a `partial`, takes as long as a small value."""
+
+    store: Callable[..., bytes]
+    restore: Callable[[bytes], Any]
+    extra: tuple[Any, ...] = ()
 
 
 @dataclass
@@ -68,18 +73,18 @@ class Row:
 
 def codecs() -> dict[str, Codec]:
     to_bson, of_bson = holdall.bson.Encoder().encode, holdall.bson.Decoder().decode
-    found: dict[str, Codec] = {
-        "hold": (holdall.Encoder().encode, holdall.Decoder(types=USERS).decode),
-        "MessagePack": (holdall.msgpack.Encoder().encode, holdall.msgpack.Decoder().decode),
-        "BSON": (lambda value: to_bson({"v": value}), lambda stored: of_bson(stored)["v"]),
-        "pickle": (partial(pickle.dumps, protocol=5), pickle.loads),
-        "marshal": (marshal.dumps, marshal.loads),
+    found = {
+        "hold": Codec(holdall.Encoder().encode, holdall.Decoder(types=USERS).decode),
+        "MessagePack": Codec(holdall.msgpack.Encoder().encode, holdall.msgpack.Decoder().decode),
+        "BSON": Codec(lambda value: to_bson({"v": value}), lambda stored: of_bson(stored)["v"]),
+        "pickle": Codec(pickle.dumps, pickle.loads, (5,)),
+        "marshal": Codec(marshal.dumps, marshal.loads),
     }
     try:
         import msgspec
     except ImportError:
         return found
-    return found | {"msgspec": (msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder().decode)}
+    return found | {"msgspec": Codec(msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder().decode)}
 
 
 def measure(settings: Settings, progress: Callable[[str, float], None]) -> list[Row]:
@@ -103,14 +108,14 @@ def _row(kind: str, way: str, values: list[Any], each: int, settings: Settings) 
         name: (codec, kept) for name, codec in codecs().items() if (kept := _kept(codec, values)) is not None
     }
     assert "hold" in found, f"hold does not keep {kind}, {way}"
-    turns = [(name, "dumps", codec[0], values) for name, (codec, _) in found.items()]
-    turns += [(name, "loads", codec[1], kept) for name, (codec, kept) in found.items()]
+    turns = [(name, "dumps", codec.store, values, codec.extra) for name, (codec, _) in found.items()]
+    turns += [(name, "loads", codec.restore, kept, ()) for name, (codec, kept) in found.items()]
     best: dict[tuple[str, str], int] = {}
     end = perf_counter_ns() + settings.seconds * 0.5e9
     done = 0
     while done < settings.rounds or perf_counter_ns() < end:
-        for name, direction, function, arguments in turns:
-            taken = _turn(function, arguments)
+        for name, direction, function, arguments, extra in turns:
+            taken = _turn(function, arguments, extra)
             best[name, direction] = min(taken, best.get((name, direction), taken))
         done += 1
     row = Row(kind, way)
@@ -119,13 +124,19 @@ def _row(kind: str, way: str, values: list[Any], each: int, settings: Settings) 
     return row
 
 
-def _turn(function: Callable[[Any], Any], arguments: list[Any]) -> int:
+def _turn(function: Callable[..., Any], arguments: list[Any], extra: tuple[Any, ...]) -> int:
     gc.collect(0)
     gc.disable()
     try:
+        if not extra:
+            start = perf_counter_ns()
+            for argument in arguments:
+                function(argument)
+            return perf_counter_ns() - start
+        (one,) = extra
         start = perf_counter_ns()
         for argument in arguments:
-            function(argument)
+            function(argument, one)
         return perf_counter_ns() - start
     finally:
         gc.enable()
@@ -134,8 +145,8 @@ def _turn(function: Callable[[Any], Any], arguments: list[Any]) -> int:
 def _kept(codec: Codec, values: list[Any]) -> list[bytes] | None:
     """The messages, if all values come back as they were."""
     try:
-        stored = [codec[0](value) for value in values]
-        restored = [codec[1](each) for each in stored]
+        stored = [codec.store(value, *codec.extra) for value in values]
+        restored = [codec.restore(each) for each in stored]
     except Exception:  # what a codec does not know is refused by whatever error it has for that
         return None
     told = compare(values[0], restored[0]) if len(values) == 1 else compare_each(values, restored)

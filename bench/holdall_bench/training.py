@@ -28,6 +28,7 @@ TOGETHER, ALONE = 60, 20
 # What takes long and repeats itself: the larger data sets of the suites.
 ENOUGH_BYTES = 2_000_000
 Task = Callable[[], Any]
+encoder, decoder = holdall.Encoder(), holdall.Decoder(types=USERS)
 
 
 def main(seconds: float) -> None:
@@ -95,8 +96,6 @@ def of_data(data: Data, r: Random) -> Iterator[Task]:
             if data.annotation is not None:
                 yield from by_type(each, data.annotation)
 
-
-encoder, decoder = holdall.Encoder(), holdall.Decoder(types=USERS)
 
 if __name__ == "__main__":
     main(float(sys.argv[1]) if len(sys.argv) > 1 else 60)

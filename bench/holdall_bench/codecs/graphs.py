@@ -35,7 +35,7 @@ def fory_for(pyfory: Any, classes: Iterable[type], refs: bool) -> Any:
 
 
 def pickle_like(module: Any, subject: Subject) -> Ends:
-    return Ends(partial(module.dumps, protocol=5), module.loads)
+    return Ends(lambda value: module.dumps(value, 5), module.loads)
 
 
 def quickle(quickle: Any, subject: Subject) -> Ends:

@@ -48,14 +48,18 @@ def ormsgpack(ormsgpack: Any, subject: Subject) -> Ends:
         ormsgpack.OPT_DATETIME_AS_TIMESTAMP_EXT,
         ormsgpack.OPT_SERIALIZE_NUMPY,
     )
-    plain = (ormsgpack.packb, ormsgpack.unpackb)
+    pack, unpack = ormsgpack.packb, ormsgpack.unpackb
     if subject.arrays:
-        return Ends(partial(ormsgpack.packb, option=arrays), ormsgpack.unpackb)
+        return Ends(lambda value: pack(value, option=arrays), unpack)
     if has_dates(subject.sample):
-        return Ends(partial(ormsgpack.packb, option=dates), partial(ormsgpack.unpackb, option=dates))
-    if first_that_works(subject.sample, ormsgpack.packb, partial(ormsgpack.packb, option=keys)) is plain[0]:
-        return Ends(*plain)
-    return Ends(partial(ormsgpack.packb, option=keys), partial(ormsgpack.unpackb, option=keys))
+        return Ends(lambda value: pack(value, option=dates), lambda data: unpack(data, option=dates))
+
+    def with_keys(value: Any) -> bytes:
+        return pack(value, option=keys)  # type: ignore[no-any-return]
+
+    if first_that_works(subject.sample, pack, with_keys) is pack:
+        return Ends(pack, unpack)
+    return Ends(with_keys, lambda data: unpack(data, option=keys))
 
 
 def has_dates(sample: Any) -> bool:
@@ -69,17 +73,18 @@ def msgpack(msgpack: Any, subject: Subject, tuples: bool = False) -> Ends:
     packer = msgpack.Packer(
         datetime=has_dates(subject.sample), default=fields_of if subject.classes else None
     )
-    unpack = partial(msgpack.unpackb, strict_map_key=False, timestamp=3, use_list=not tuples)
-    return Ends(packer.pack, unpack)
+    unpack, lists = msgpack.unpackb, not tuples
+    return Ends(packer.pack, lambda data: unpack(data, strict_map_key=False, timestamp=3, use_list=lists))
 
 
 def orjson(orjson: Any, subject: Subject) -> Ends:
     needs_tree(subject)
     keys, arrays = orjson.OPT_NON_STR_KEYS, orjson.OPT_SERIALIZE_NUMPY
+    dumps = orjson.dumps
     if subject.arrays:
-        return Ends(partial(orjson.dumps, option=arrays), orjson.loads)
+        return Ends(lambda value: dumps(value, option=arrays), orjson.loads)
     return Ends(
-        first_that_works(subject.sample, orjson.dumps, partial(orjson.dumps, option=keys)), orjson.loads
+        first_that_works(subject.sample, dumps, lambda value: dumps(value, option=keys)), orjson.loads
     )
 
 
@@ -92,7 +97,10 @@ def cbor2(cbor2: Any, subject: Subject, sharing: bool = False) -> Ends:
 
     hook = {"default": default} if subject.classes else {}
     depth = {"max_depth": DEEPEST} if subject.data.deep else {}
-    return Ends(partial(cbor2.dumps, value_sharing=sharing, **hook), partial(cbor2.loads, **depth))
+    dumps, loads = cbor2.dumps, cbor2.loads
+    if hook or depth:
+        return Ends(partial(dumps, value_sharing=sharing, **hook), partial(loads, **depth))
+    return Ends(lambda value: dumps(value, value_sharing=sharing), loads)
 
 
 def bson(bson: Any, subject: Subject) -> Ends:
@@ -101,7 +109,8 @@ def bson(bson: Any, subject: Subject) -> Ends:
     if subject.classes:
         raise Unsuitable("no classes")
     options = bson.codec_options.CodecOptions(tz_aware=True)
-    ends = Ends(bson.encode, partial(bson.decode, codec_options=options))
+    decode = bson.decode
+    ends = Ends(bson.encode, lambda data: decode(data, codec_options=options))
     if isinstance(subject.sample, dict):
         return ends
     return ends.wrapped(in_document, out_of_document)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import date, datetime, time
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .base import PYTHON, Codec, Ends, Unsuitable, fields_of
@@ -13,7 +12,8 @@ if TYPE_CHECKING:
 
 
 def pickle(pickle: Any, subject: Subject) -> Ends:
-    return Ends(partial(pickle.dumps, protocol=5), pickle.loads)
+    # A `partial` with a keyword takes three times as long as this.
+    return Ends(lambda value: pickle.dumps(value, 5), pickle.loads)
 
 
 def marshal(marshal: Any, subject: Subject) -> Ends:

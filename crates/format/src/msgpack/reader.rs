@@ -4,7 +4,7 @@ use super::tag;
 use crate::cursor::Cursor;
 use crate::error::{ErrorKind, Result};
 use crate::memory::Vec;
-use crate::model::{self, Leaf, Never, Token};
+use crate::model::{self, Leaf, Never, RareLeaf, Token};
 use crate::text::is_ascii;
 
 /// Reads messages, one behind the other.
@@ -282,6 +282,9 @@ impl<'i> model::Reader<'i> for Reader<'i> {
                 Leaf::Bytes(self.input.take(len)?)
             }
             tag::NEGATIVE_FIX..=u8::MAX => Leaf::Int(i64::from(tag as i8)),
+            tag::MAP_FIX => Leaf::Rare(RareLeaf::EmptyDict),
+            tag::ARRAY_FIX if self.tuples => Leaf::Rare(RareLeaf::EmptyTuple),
+            tag::ARRAY_FIX => Leaf::Rare(RareLeaf::EmptyList),
             _ => {
                 self.input = before;
                 return Ok(None);

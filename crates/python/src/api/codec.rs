@@ -75,7 +75,7 @@ quick!(DECODE, "decode", |of, given| {
     // SAFETY: as above.
     unsafe {
         let options = &quick::instance::<Decoder>(of).options;
-        quick::read(given, options, |input| Reader::new(input, options.trust).ok())
+        quick::read_by(given, options, |input| Reader::new(input, options.trust).ok())
     }
 });
 

@@ -8,7 +8,7 @@ use crate::message::limits::Limits;
 use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::Wanted;
-use holdall_format::hold::Writer;
+use holdall_format::hold::{Reader, Writer};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 
@@ -93,4 +93,9 @@ pub fn loads(
 quick!(DUMPS, "dumps", |_of, given| {
     // SAFETY: CPython holds the GIL and the object.
     unsafe { quick::written(given, |short| quick::wrote(Writer::new(short, false), given)) }
+});
+
+quick!(LOADS, "loads", |_of, given| {
+    // SAFETY: as above.
+    unsafe { quick::read(given, true, |input| Reader::new(input, false).ok()) }
 });

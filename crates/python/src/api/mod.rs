@@ -103,8 +103,9 @@ fn put_quick(module: &Bound<'_, PyModule>) -> PyResult<()> {
     codec::DECODE.put_before_method::<codec::Decoder>(py)?;
     msgpack::ENCODE.put_before_method::<msgpack::MsgpackEncoder>(py)?;
     msgpack::DECODE.put_before_method::<msgpack::MsgpackDecoder>(py)?;
-    functions::DUMPS.put(module)?;
-    msgpack::DUMPS.put(module)?;
+    for function in [&functions::DUMPS, &functions::LOADS, &msgpack::DUMPS, &msgpack::LOADS] {
+        function.put(module)?;
+    }
     Ok(())
 }
 

@@ -232,13 +232,18 @@ quick!(DECODE, "decode", |of, given| {
     // SAFETY: as above; CPython calls a method with an instance of its class.
     unsafe {
         let decoder = quick::instance::<MsgpackDecoder>(of);
-        quick::read(given, &decoder.options, |input| Some((decoder.form)(Reader::new(input))))
+        quick::read_by(given, &decoder.options, |input| Some((decoder.form)(Reader::new(input))))
     }
 });
 
 quick!(DUMPS, "msgpack_dumps", |_of, given| {
     // SAFETY: as above.
     unsafe { quick::written(given, |short| quick::wrote(Writer::new(short), given)) }
+});
+
+quick!(LOADS, "msgpack_loads", |_of, given| {
+    // SAFETY: as above.
+    unsafe { quick::read(given, true, |input| Some(Reader::new(input))) }
 });
 
 /// Searches for the end of a value in a stream, from `start`, where `pending` values are incomplete (1 at the beginning

@@ -162,14 +162,14 @@ pub unsafe fn wrote<W: Writer>(mut writer: W, given: Obj) -> bool {
     wrote && writer.refusal().is_none()
 }
 
-/// The leaf that is a whole message, if that comes as `bytes`.
+/// The leaf that is a whole message, if that comes as `bytes`; `unbounded` as for [`decode::lone_leaf`].
 ///
 /// # Safety
 /// The GIL is held, and `given` alive.
 #[inline(always)]
 pub unsafe fn read<'i, R: Reader<'i>>(
     given: Obj,
-    options: &decode::Options,
+    unbounded: bool,
     reader: impl FnOnce(&'i [u8]) -> Option<R>,
 ) -> Option<Owned> {
     // SAFETY: `bytes` don't change, and the caller of the function holds them during the call.
@@ -177,6 +177,23 @@ pub unsafe fn read<'i, R: Reader<'i>>(
         if ffi::PyBytes_CheckExact(given) == 0 {
             return None;
         }
-        decode::lone_leaf(&mut reader(bytes_of(given))?, options)
+        decode::lone_leaf(&mut reader(bytes_of(given))?, unbounded)
+    }
+}
+
+/// The same by these options.
+///
+/// # Safety
+/// As for [`read`].
+#[inline(always)]
+pub unsafe fn read_by<'i, R: Reader<'i>>(
+    given: Obj,
+    options: &decode::Options,
+    reader: impl FnOnce(&'i [u8]) -> Option<R>,
+) -> Option<Owned> {
+    match options.schema {
+        // SAFETY: the contract is the same.
+        None => unsafe { read(given, options.limits.is_unset(), reader) },
+        Some(_) => None,
     }
 }

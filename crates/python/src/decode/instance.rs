@@ -34,7 +34,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 let object_id = self.take_id();
                 self.opened(object_id, object.get());
                 for (at, &offset) in offsets.iter().enumerate() {
-                    let Some(value) = self.field(ANY, accepts::ALL)? else {
+                    let Some(value) = self.field_or_empty(ANY, accepts::ALL)? else {
                         let frame = self.frame(Kind::Fields, Some(object), len, object_id);
                         return Ok(self.push(Frame { at, shape: Some(shape.clone()), ..frame }));
                     };
@@ -108,7 +108,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             let dict = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
             self.opened(object_id, dict.get());
             for (at, name) in shape.names.iter().enumerate() {
-                let Some(value) = self.field(item, accepts).map_err(|fault| fault.within(|| Step::Some))? else {
+                let value = self.field_or_empty(item, accepts).map_err(|fault| fault.within(|| Step::Some))?;
+                let Some(value) = value else {
                     let frame = self.frame(Kind::Keyed, Some(dict), len, object_id);
                     return Ok(self.push(Frame { at, shape: Some(shape.clone()), item, offset: here, ..frame }));
                 };

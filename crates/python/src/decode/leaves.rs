@@ -1,7 +1,7 @@
 //! Known types whose parts are leaves: made at once, without a frame that gathers them.
 
 use super::frame::{hash_cost_of_known, Frame, Kind, Make};
-use super::{Decoder, Numbered, Options, State, NO_ID};
+use super::{Decoder, Numbered, State, NO_ID};
 use crate::budget::hash_cost::{frees_by_recursion, hash_cost_of_instance, HashCost};
 use crate::classes::how::Base;
 use crate::cpython::{fill, float, int, text, Owned, Type};
@@ -19,14 +19,11 @@ use std::rc::Rc;
 const MOST: usize = 3;
 
 /// The value of a message that is one leaf or empty container and nothing else, which needs no decoder. `None`: it is something else,
-/// or damaged, and the reader is where it was.
+/// or damaged, and the reader is where it was. `unbounded`: no limits are set, so nothing has to be charged.
 ///
 /// # Safety
 /// The GIL is held.
-pub unsafe fn lone_leaf<'i, R: Reader<'i>>(reader: &mut R, options: &Options) -> Option<Owned> {
-    if options.schema.is_some() {
-        return None;
-    }
+pub unsafe fn lone_leaf<'i, R: Reader<'i>>(reader: &mut R, unbounded: bool) -> Option<Owned> {
     let (before, start) = (reader.place(), reader.offset());
     // SAFETY: the GIL is held, by contract; the reader has checked the bytes of `Leaf::Ascii`, and each slice is readable for its
     // length.
@@ -41,7 +38,7 @@ pub unsafe fn lone_leaf<'i, R: Reader<'i>>(reader: &mut R, options: &Options) ->
                 Owned::new(ffi::PyBytes_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize))
             }
             Ok(Some(Leaf::Text(bytes))) => text::from_bytes(bytes).ok(),
-            Ok(Some(Leaf::Rare(leaf))) if options.limits.is_unset() => match leaf {
+            Ok(Some(Leaf::Rare(leaf))) if unbounded => match leaf {
                 RareLeaf::BigInt(bytes) => int::from_bytes(bytes),
                 RareLeaf::Complex(real, imag) => Owned::new(ffi::PyComplex_FromDoubles(real, imag)),
                 RareLeaf::ByteArray(bytes) => {
@@ -50,13 +47,6 @@ pub unsafe fn lone_leaf<'i, R: Reader<'i>>(reader: &mut R, options: &Options) ->
                 RareLeaf::EmptyList => Owned::new(ffi::PyList_New(0)),
                 RareLeaf::EmptyTuple => Owned::new(ffi::PyTuple_New(0)),
                 RareLeaf::EmptyDict => Owned::new(ffi::PyDict_New()),
-            },
-            // Of one byte: the readers of other messages don't pay for the second look.
-            Ok(None) if reader.remaining() == 1 && options.limits.is_unset() => match reader.token() {
-                Ok(Token::Dict(0)) => Owned::new(ffi::PyDict_New()),
-                Ok(Token::List(0)) => Owned::new(ffi::PyList_New(0)),
-                Ok(Token::Tuple(0)) => Owned::new(ffi::PyTuple_New(0)),
-                _ => None,
             },
             _ => None,
         }

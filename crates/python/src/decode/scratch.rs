@@ -59,7 +59,8 @@ impl<M> Scratch<M> {
         self.numbered.clear();
         self.shapes.clear();
         self.leaves.clear();
-        if self.numbered.capacity() <= MOST && self.stack.capacity() <= MOST && self.leaves.capacity() <= MOST {
+        let most = self.stack.capacity().max(self.numbered.capacity());
+        if most.max(self.shapes.capacity()).max(self.leaves.capacity()) <= MOST {
             let _ = place.try_with(|place| place.set(Some(self)));
         }
     }

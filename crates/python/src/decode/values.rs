@@ -109,10 +109,20 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         made.map(Some).ok_or_else(raised)
     }
 
-    /// Reads the next value of a dict if it is an empty container, which needs no frame either: many documents are full of them.
+    /// [`Decoder::field`], or an empty container.
+    #[inline(always)]
+    pub(crate) fn field_or_empty(&mut self, node: NodeId, accepts: u32) -> Result<Option<Owned>> {
+        match self.field(node, accepts)? {
+            None => self.empty_field(node),
+            value => Ok(value),
+        }
+    }
+
+    /// Reads the next value if it is an empty container, which needs no frame either: many documents are full of them. What holds it
+    /// has to be tracked by the collector.
     #[inline(never)]
     pub(crate) fn empty_field(&mut self, node: NodeId) -> Result<Option<Owned>> {
-        // With its frame the dict would count as a level: near the bound that has to be so.
+        // With its frame the container would count as a level: near the bound that has to be so.
         if node == ANY && self.object_id == NO_ID && self.tables.stack.len() + 1 < self.bounds.paid_deep {
             let before = self.r.place();
             match self.r.leaf()? {

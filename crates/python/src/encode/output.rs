@@ -16,8 +16,10 @@ const SLACK: usize = 64;
 /// The output of a message that is short, on the stack.
 pub struct Short {
     block: [MaybeUninit<u8>; Short::ROOM],
-    /// More than there is room for: it was not short.
+    /// How many bytes of the block were written.
     len: usize,
+    /// There was no room for some: the message is not short, and what was written is worth nothing.
+    over: bool,
 }
 
 impl Short {
@@ -25,13 +27,13 @@ impl Short {
 
     #[inline(always)]
     pub fn new() -> Short {
-        Short { block: [MaybeUninit::uninit(); Short::ROOM], len: 0 }
+        Short { block: [MaybeUninit::uninit(); Short::ROOM], len: 0, over: false }
     }
 
     /// The result. `None`: it was not short, or there is no memory for it.
     #[inline(always)]
     pub fn bytes(&self) -> Option<Owned> {
-        if self.len > Short::ROOM {
+        if self.over {
             return None;
         }
         // SAFETY: the GIL is held by whoever encodes; `len` bytes were written.
@@ -48,12 +50,13 @@ impl Short {
 impl Sink for &mut Short {
     #[inline(always)]
     fn put(&mut self, bytes: &[u8]) {
-        let end = self.len.saturating_add(bytes.len());
-        if end <= Short::ROOM {
-            // SAFETY: there is room up to `end`, and `bytes` are elsewhere.
-            unsafe { copy_short(bytes, self.block.as_mut_ptr().cast::<u8>().add(self.len)) };
+        if bytes.len() > Short::ROOM - self.len {
+            self.over = true;
+            return;
         }
-        self.len = end;
+        // SAFETY: there is room for `bytes`, which are elsewhere.
+        unsafe { copy_short(bytes, self.block.as_mut_ptr().cast::<u8>().add(self.len)) };
+        self.len += bytes.len();
     }
 
     #[inline(always)]
@@ -69,7 +72,7 @@ impl Sink for &mut Short {
 
     #[inline(always)]
     fn put_part<const N: usize>(&mut self, block: [u8; N], len: usize) {
-        self.put(&block[..len]);
+        self.put(&block[..len.min(N)]);
     }
 
     fn len(&self) -> usize {
@@ -81,10 +84,10 @@ impl Sink for &mut Short {
     }
 
     fn written(&mut self, from: usize) -> &mut [u8] {
-        let len = self.len.min(Short::ROOM);
-        let from = from.min(len);
-        // SAFETY: what stands before `len` was written.
-        unsafe { std::slice::from_raw_parts_mut(self.block.as_mut_ptr().cast::<u8>().add(from), len - from) }
+        let from = from.min(self.len);
+        let len = self.len - from;
+        // SAFETY: what stands before `self.len` was written, and `self` is borrowed while the slice lives.
+        unsafe { std::slice::from_raw_parts_mut(self.block.as_mut_ptr().cast::<u8>().add(from), len) }
     }
 }
 

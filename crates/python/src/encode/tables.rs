@@ -38,8 +38,8 @@ impl Tables {
     }
 }
 
-/// The tables of the message that is being written. What they hold is let go with it; the memo and the shapes are emptied by the
-/// next, since a second walk goes on with them.
+/// The tables of the message that is being written. What they hold is let go with it, but for the memo, which has addresses only, and
+/// for the shapes, with which a log goes on: for single messages these are emptied by [`super::scratch::Scratch::let_go`].
 pub(crate) struct Lent<'t>(pub(super) &'t mut Tables);
 
 impl Deref for Lent<'_> {

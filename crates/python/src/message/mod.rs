@@ -163,16 +163,11 @@ pub fn decode_bare(
 /// Builds the value of a reader's input, which began `base` bytes into what the user gave.
 pub fn decode_by<'i, R: holdall_format::Reader<'i>>(
     py: Python<'i>,
-    mut reader: R,
+    reader: R,
     options: &'i decode::Options,
     lender: Option<Lender<'i>>,
     base: usize,
 ) -> PyResult<Py<PyAny>> {
-    // SAFETY: `py` proves that the GIL is held.
-    if let Some(leaf) = unsafe { decode::lone_leaf(&mut reader, options) } {
-        // SAFETY: `leaf` is a reference of ours, which the `Bound` takes over.
-        return Ok(unsafe { Bound::from_owned_ptr(py, leaf.into_raw()) }.unbind());
-    }
     decoded(py, FromNative::new(), reader, options, lender).map_err(|fault| fault.into_py(base))
 }
 
