@@ -1,6 +1,8 @@
 //! `Encoder` and `Decoder`: options that are read once for many messages.
 
 use crate::api::quick::{self, quick};
+use crate::decode::few::Chance;
+use crate::encode::few::Numbered;
 use crate::encode::scratch::{with_scratch, Scratch};
 use crate::error::Fault;
 use crate::error::{door, door_giving};
@@ -64,18 +66,20 @@ quick!(ENCODE, "encode", |of, given| {
     // SAFETY: CPython calls a method with an instance of its class, and holds the GIL and both objects.
     unsafe {
         let options = &quick::instance::<Encoder>(of).options;
-        if options.canonical || options.pickle.is_some() {
+        if options.canonical || options.intern || options.pickle.is_some() {
             return None;
         }
-        quick::written(given, |short| quick::wrote(Writer::new(short, options.trust), given))
+        quick::written(given, |short| {
+            quick::wrote(Writer::new(short, options.trust), Numbered::new(options.refs), given)
+        })
     }
 });
 
 quick!(DECODE, "decode", |of, given| {
     // SAFETY: as above.
     unsafe {
-        let options = &quick::instance::<Decoder>(of).options;
-        quick::read_by(given, options, |input| Reader::new(input, options.trust).ok())
+        let Decoder { options, chance } = quick::instance::<Decoder>(of);
+        quick::read_by(given, options, chance, |input| Reader::new(input, options.trust).ok())
     }
 });
 
@@ -108,6 +112,7 @@ pub fn put_into(
 #[pyclass(module = "holdall", frozen)]
 pub struct Decoder {
     options: decode::Options,
+    chance: Chance,
 }
 
 #[pymethods]
@@ -122,7 +127,10 @@ impl Decoder {
         dec_hook: Option<&Bound<'_, PyAny>>,
         limits: Option<&Limits>,
     ) -> PyResult<Decoder> {
-        door(|| Ok(Decoder { options: LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, limits }.hold()? }))
+        door(|| {
+            let options = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, limits }.hold()?;
+            Ok(Decoder { options, chance: Chance::new() })
+        })
     }
 
     /// Restore the graph in `data`; see `loads`.

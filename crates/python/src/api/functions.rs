@@ -1,6 +1,8 @@
 //! `dumps` and `loads`.
 
 use crate::api::quick::{self, quick};
+use crate::decode::few::Chance;
+use crate::encode::few::Numbered;
 use crate::error::door;
 use crate::io::files::decode_message;
 use crate::message::encode_message;
@@ -92,10 +94,11 @@ pub fn loads(
 
 quick!(DUMPS, "dumps", |_of, given| {
     // SAFETY: CPython holds the GIL and the object.
-    unsafe { quick::written(given, |short| quick::wrote(Writer::new(short, false), given)) }
+    unsafe { quick::written(given, |short| quick::wrote(Writer::new(short, false), Numbered::new(true), given)) }
 });
 
 quick!(LOADS, "loads", |_of, given| {
+    static CHANCE: Chance = Chance::new();
     // SAFETY: as above.
-    unsafe { quick::read(given, true, |input| Reader::new(input, false).ok()) }
+    unsafe { quick::read(given, true, &CHANCE, |input| Reader::new(input, false).ok()) }
 });

@@ -2,8 +2,10 @@
 
 use crate::api::quick::{self, quick};
 use crate::cpython::View;
+use crate::decode::few::Chance;
 use crate::encode::dialect::MessagePack;
-use crate::encode::forms::Forms;
+use crate::encode::few::Plain;
+use crate::encode::forms::{Forms, Order};
 use crate::encode::scratch::Scratch;
 use crate::error::Fault;
 use crate::error::{door, door_giving};
@@ -182,6 +184,7 @@ impl MsgpackEncoder {
 pub struct MsgpackDecoder {
     options: decode::Options,
     form: fn(Reader<'_>) -> Reader<'_>,
+    chance: Chance,
 }
 
 #[pymethods]
@@ -213,7 +216,7 @@ impl MsgpackDecoder {
                 (true, true) => |reader| reader.with_raw_text(),
                 (true, false) => |reader| reader.with_raw_text().with_tuples(),
             };
-            Ok(MsgpackDecoder { options, form })
+            Ok(MsgpackDecoder { options, form, chance: Chance::new() })
         })
     }
 
@@ -223,27 +226,33 @@ impl MsgpackDecoder {
     }
 }
 
-quick!(ENCODE, "encode", |_of, given| {
-    // SAFETY: CPython holds the GIL and the object. No option concerns leaves.
-    unsafe { quick::written(given, |short| quick::wrote(Writer::new(short), given)) }
+quick!(ENCODE, "encode", |of, given| {
+    // SAFETY: CPython calls a method with an instance of its class, and holds the GIL and both objects. No other option concerns leaves.
+    unsafe {
+        match quick::instance::<MsgpackEncoder>(of).options.forms.order {
+            Order::Own => quick::written(given, |short| quick::wrote(Writer::new(short), Plain, given)),
+            Order::Deterministic | Order::Sorted => None,
+        }
+    }
 });
 
 quick!(DECODE, "decode", |of, given| {
     // SAFETY: as above; CPython calls a method with an instance of its class.
     unsafe {
         let decoder = quick::instance::<MsgpackDecoder>(of);
-        quick::read_by(given, &decoder.options, |input| Some((decoder.form)(Reader::new(input))))
+        quick::read_by(given, &decoder.options, &decoder.chance, |input| Some((decoder.form)(Reader::new(input))))
     }
 });
 
 quick!(DUMPS, "msgpack_dumps", |_of, given| {
     // SAFETY: as above.
-    unsafe { quick::written(given, |short| quick::wrote(Writer::new(short), given)) }
+    unsafe { quick::written(given, |short| quick::wrote(Writer::new(short), Plain, given)) }
 });
 
 quick!(LOADS, "msgpack_loads", |_of, given| {
+    static CHANCE: Chance = Chance::new();
     // SAFETY: as above.
-    unsafe { quick::read(given, true, |input| Some(Reader::new(input))) }
+    unsafe { quick::read(given, true, &CHANCE, |input| Some(Reader::new(input))) }
 });
 
 /// Searches for the end of a value in a stream, from `start`, where `pending` values are incomplete (1 at the beginning

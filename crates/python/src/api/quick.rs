@@ -3,6 +3,8 @@
 
 use crate::cpython::{bytes_of, text, Obj, Owned};
 use crate::decode;
+use crate::decode::few::Chance;
+use crate::encode::few;
 use crate::encode::output::Short;
 use crate::encode::value::{lone_leaf, lone_other};
 use holdall_format::{Reader, Writer};
@@ -131,7 +133,7 @@ pub unsafe fn instance<'a, T: PyClass<Frozen = pyo3::pyclass::boolean_struct::Tr
     unsafe { &*std::ptr::from_ref(Borrowed::from_ptr(Python::assume_attached(), of).cast_unchecked::<T>().get()) }
 }
 
-/// A message that is one short leaf, which `write` writes by [`wrote`].
+/// A short message, which `write` writes by [`wrote`].
 ///
 /// # Safety
 /// The GIL is held, and `given` alive.
@@ -151,18 +153,23 @@ pub unsafe fn written(given: Obj, write: impl FnOnce(&mut Short) -> bool) -> Opt
     }
 }
 
-/// Writes a leaf or an empty container. `false`: it is none for this format.
+/// Writes a leaf, an empty container or one with few leaves. `false`: it is none for this format, and the output is void.
 ///
 /// # Safety
 /// The GIL is held, and `given` alive.
 #[inline(always)]
-pub unsafe fn wrote<W: Writer>(mut writer: W, given: Obj) -> bool {
+pub unsafe fn wrote<W: Writer>(mut writer: W, mut form: impl few::Form<W>, given: Obj) -> bool {
     // SAFETY: by the contract.
-    let wrote = unsafe { matches!(lone_leaf(&mut writer, given), Ok(true)) || lone_other(&mut writer, given) };
+    let wrote = unsafe {
+        matches!(lone_leaf(&mut writer, given), Ok(true))
+            || lone_other(&mut writer, given)
+            || few::wrote(&mut writer, &mut form, given)
+    };
     wrote && writer.refusal().is_none()
 }
 
-/// The leaf that is a whole message, if that comes as `bytes`; `unbounded` as for [`decode::lone_leaf`].
+/// The value of a message that comes as `bytes`, if it is a leaf, an empty container or one with few leaves; `unbounded` as for
+/// [`decode::lone_leaf`], and wherever there is more than a leaf.
 ///
 /// # Safety
 /// The GIL is held, and `given` alive.
@@ -170,6 +177,7 @@ pub unsafe fn wrote<W: Writer>(mut writer: W, given: Obj) -> bool {
 pub unsafe fn read<'i, R: Reader<'i>>(
     given: Obj,
     unbounded: bool,
+    chance: &Chance,
     reader: impl FnOnce(&'i [u8]) -> Option<R>,
 ) -> Option<Owned> {
     // SAFETY: `bytes` don't change, and the caller of the function holds them during the call.
@@ -177,7 +185,11 @@ pub unsafe fn read<'i, R: Reader<'i>>(
         if ffi::PyBytes_CheckExact(given) == 0 {
             return None;
         }
-        decode::lone_leaf(&mut reader(bytes_of(given))?, unbounded)
+        let mut reader = reader(bytes_of(given))?;
+        match decode::lone_leaf(&mut reader, unbounded) {
+            None if unbounded => decode::few::few(&mut reader, chance),
+            made => made,
+        }
     }
 }
 
@@ -189,11 +201,12 @@ pub unsafe fn read<'i, R: Reader<'i>>(
 pub unsafe fn read_by<'i, R: Reader<'i>>(
     given: Obj,
     options: &decode::Options,
+    chance: &Chance,
     reader: impl FnOnce(&'i [u8]) -> Option<R>,
 ) -> Option<Owned> {
     match options.schema {
         // SAFETY: the contract is the same.
-        None => unsafe { read(given, options.limits.is_unset(), reader) },
+        None => unsafe { read(given, options.limits.is_unset(), chance, reader) },
         Some(_) => None,
     }
 }

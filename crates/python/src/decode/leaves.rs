@@ -10,7 +10,7 @@ use crate::error::{raised, Result};
 use crate::schema::node::accepts;
 use crate::shapes::Shape;
 use crate::types;
-use holdall_format::model::{KnownType, Leaf, RareLeaf};
+use holdall_format::model::{Bytes, KnownType, Leaf, RareLeaf};
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 use std::rc::Rc;
@@ -18,27 +18,28 @@ use std::rc::Rc;
 /// Known types with more parts always gather them.
 const MOST: usize = 3;
 
-/// The value of a message that is one leaf or empty container and nothing else, which needs no decoder. `None`: it is something else,
-/// or damaged, and the reader is where it was. `unbounded`: no limits are set, so nothing has to be charged.
+/// The object that a leaf of a reader's says, uncharged. `None`: it is a reference, or there is no memory or meaning for it.
 ///
 /// # Safety
 /// The GIL is held.
-pub unsafe fn lone_leaf<'i, R: Reader<'i>>(reader: &mut R, unbounded: bool) -> Option<Owned> {
-    let (before, start) = (reader.place(), reader.offset());
+#[inline(always)]
+pub(super) unsafe fn of_any_leaf(leaf: Leaf<'_>) -> Option<Owned> {
     // SAFETY: the GIL is held, by contract; the reader has checked the bytes of `Leaf::Ascii`, and each slice is readable for its
     // length.
-    let made = unsafe {
-        match reader.leaf() {
-            Ok(Some(Leaf::Ascii(bytes))) => text::from_ascii(bytes),
-            Ok(Some(Leaf::Int(value))) => int::from_value(value),
-            Ok(Some(Leaf::Float(value))) => float::from_value(value),
-            Ok(Some(Leaf::None)) => Some(Owned::borrowed(ffi::Py_None())),
-            Ok(Some(Leaf::Bool(value))) => Some(Owned::borrowed(if value { ffi::Py_True() } else { ffi::Py_False() })),
-            Ok(Some(Leaf::Bytes(bytes))) => {
+    unsafe {
+        match leaf {
+            Leaf::Ascii(bytes) => text::from_ascii(bytes),
+            Leaf::Int(value) => int::from_value(value),
+            Leaf::Float(value) => float::from_value(value),
+            Leaf::None => Some(Owned::borrowed(ffi::Py_None())),
+            Leaf::Bool(value) => Some(Owned::borrowed(if value { ffi::Py_True() } else { ffi::Py_False() })),
+            Leaf::Bytes(bytes) => {
                 Owned::new(ffi::PyBytes_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize))
             }
-            Ok(Some(Leaf::Text(bytes))) => text::from_bytes(bytes).ok(),
-            Ok(Some(Leaf::Rare(leaf))) if unbounded => match leaf {
+            Leaf::Utf8(bytes) => text::from_bytes(Bytes::StrictUtf8(bytes)).ok(),
+            Leaf::Text(bytes) => text::from_bytes(bytes).ok(),
+            Leaf::Reference(_) => None,
+            Leaf::Rare(leaf) => match leaf {
                 RareLeaf::BigInt(bytes) => int::from_bytes(bytes),
                 RareLeaf::Complex(real, imag) => Owned::new(ffi::PyComplex_FromDoubles(real, imag)),
                 RareLeaf::ByteArray(bytes) => {
@@ -48,8 +49,22 @@ pub unsafe fn lone_leaf<'i, R: Reader<'i>>(reader: &mut R, unbounded: bool) -> O
                 RareLeaf::EmptyTuple => Owned::new(ffi::PyTuple_New(0)),
                 RareLeaf::EmptyDict => Owned::new(ffi::PyDict_New()),
             },
-            _ => None,
         }
+    }
+}
+
+/// The value of a message that is one leaf or empty container and nothing else, which needs no decoder. `None`: it is something else,
+/// or damaged, and the reader is where it was. `unbounded`: no limits are set, so nothing has to be charged.
+///
+/// # Safety
+/// The GIL is held.
+pub unsafe fn lone_leaf<'i, R: Reader<'i>>(reader: &mut R, unbounded: bool) -> Option<Owned> {
+    let (before, start) = (reader.place(), reader.offset());
+    let made = match reader.leaf() {
+        Ok(Some(Leaf::Rare(_))) if !unbounded => None,
+        // SAFETY: the GIL is held, by contract.
+        Ok(Some(leaf)) => unsafe { of_any_leaf(leaf) },
+        _ => None,
     };
     if made.is_some() && reader.finish().is_ok() {
         return made;

@@ -9,6 +9,7 @@ mod bounds;
 mod build;
 pub mod dialect;
 pub(crate) mod elsewhere;
+pub mod few;
 pub(crate) mod frame;
 pub(crate) mod hashed;
 mod inline_cache;

@@ -7,6 +7,7 @@ pub mod canonical;
 mod deep;
 pub mod dialect;
 mod dict;
+pub mod few;
 pub mod forms;
 mod hooks;
 mod instance;
@@ -14,6 +15,7 @@ mod instance;
 pub mod memo;
 pub mod output;
 mod recipe;
+pub(crate) mod runs;
 pub mod schemaless;
 pub mod scratch;
 

@@ -23,7 +23,7 @@ pub struct Short {
 }
 
 impl Short {
-    pub const ROOM: usize = 128;
+    pub const ROOM: usize = 256;
 
     #[inline(always)]
     pub fn new() -> Short {

@@ -1,26 +1,17 @@
-//! Lists and tuples, and the packed runs that they become if their items are of one type.
+//! Lists and tuples.
 
+use super::runs::{self, Texts};
 use super::{Encoder, Frame, Kind, Sharing};
-use crate::cpython::{float, int, references, text, Obj, Owned};
+use crate::cpython::{Obj, Owned};
 use crate::encode::dialect::{Dialect, Native, NativeWriter};
 use crate::error::Result;
-use crate::memory::Vec;
 use holdall_format::model::Seq;
 use holdall_format::Writer;
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
-/// How many values are passed to the format at once: few enough for the nearest cache.
-pub const BLOCK: usize = 512;
-/// Runs up to this length (coordinates, say) are written value by value.
-const FEW: usize = 8;
 /// So many leaves at the front of a list that is no run are written without a frame: from there on the walk looks ahead.
 const MOST_LEAVES: usize = 16;
-/// The shortest runs that are packed. Two floats are smaller packed; small ints take a byte each anyway, so more are
-/// needed.
-const LEAST_FLOATS: usize = 2;
-const LEAST: usize = 4;
-
 impl<D: Dialect> Encoder<'_, D> {
     /// Writes a list or tuple.
     ///
@@ -70,136 +61,13 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
     /// `items` are alive.
     #[inline(always)]
     pub(crate) unsafe fn packed_run(&mut self, items: &[Obj], seq: Seq) -> bool {
+        let texts = match (self.options.intern || !matches!(self.sharing, Sharing::ByCount), self.tracks()) {
+            (true, _) => Texts::Apart,
+            (false, true) => Texts::Unshared,
+            (false, false) => Texts::Any,
+        };
         // SAFETY: `items` are alive by contract.
-        unsafe {
-            if items.len() < LEAST_FLOATS {
-                return false;
-            }
-            let (first, last) = (items[0], items[items.len() - 1]);
-            if ffi::Py_TYPE(first) != ffi::Py_TYPE(last) {
-                return false;
-            }
-            if float::is(first) {
-                return self.floats(items, seq);
-            }
-            if items.len() < LEAST {
-                return false;
-            }
-            if int::is(first) {
-                return self.ints(items, seq);
-            }
-            if text::is(first) {
-                return self.texts(items, seq);
-            }
-            ffi::Py_TYPE(first) == addr_of_mut!(ffi::PyBool_Type) && self.bools(items, seq)
-        }
-    }
-
-    #[inline(never)]
-    unsafe fn floats(&mut self, items: &[Obj], seq: Seq) -> bool {
-        let start = self.w.position();
-        self.w.floats_begin(seq, items.len());
-        if items.len() <= FEW {
-            for &item in items {
-                // SAFETY: `items` are alive, as for `packed_run`.
-                unsafe {
-                    if !float::is(item) {
-                        self.w.rollback(start);
-                        return false;
-                    }
-                    self.w.floats(&[float::value(item)]);
-                }
-            }
-            return true;
-        }
-        let mut block = [0f64; BLOCK / 4];
-        for chunk in items.chunks(block.len()) {
-            for (value, &item) in block.iter_mut().zip(chunk) {
-                // SAFETY: `items` are alive, as for `packed_run`.
-                unsafe {
-                    if !float::is(item) {
-                        self.w.rollback(start);
-                        return false;
-                    }
-                    *value = float::value(item);
-                }
-            }
-            self.w.floats(&block[..chunk.len()]);
-        }
-        true
-    }
-
-    #[inline(never)]
-    unsafe fn ints(&mut self, items: &[Obj], seq: Seq) -> bool {
-        let start = self.w.position();
-        let mut run = None;
-        let mut block = [0i64; BLOCK / 4];
-        for chunk in items.chunks(block.len()) {
-            for (value, &item) in block.iter_mut().zip(chunk) {
-                // SAFETY: `items` are alive, as for `packed_run`.
-                let number = unsafe {
-                    if int::is(item) {
-                        int::value(item)
-                    } else {
-                        None
-                    }
-                };
-                let Some(number) = number else {
-                    self.w.rollback(start);
-                    return false;
-                };
-                *value = number;
-            }
-            let block = &block[..chunk.len()];
-            let run = run.get_or_insert_with(|| self.w.ints_begin(seq, items.len(), block));
-            self.w.ints(run, block);
-        }
-        true
-    }
-
-    #[inline(never)]
-    unsafe fn bools(&mut self, items: &[Obj], seq: Seq) -> bool {
-        // SAFETY: `items` are alive, as for `packed_run`.
-        unsafe {
-            if items.iter().any(|&item| ffi::Py_TYPE(item) != addr_of_mut!(ffi::PyBool_Type)) {
-                return false;
-            }
-            let run: Vec<u8> = items.iter().map(|&item| u8::from(item == ffi::Py_True())).collect();
-            self.w.bools(seq, &run);
-        }
-        true
-    }
-
-    /// Writes short ASCII strings that nobody else holds; others have an identity to preserve.
-    #[inline(never)]
-    unsafe fn texts(&mut self, items: &[Obj], seq: Seq) -> bool {
-        if self.options.intern || !matches!(self.sharing, Sharing::ByCount) {
-            return false;
-        }
-        let tracks = self.tracks();
-        // SAFETY: `items` are alive, as for `packed_run`.
-        unsafe {
-            let plain = |item: Obj| {
-                if !text::is(item) || (tracks && references(item) > 1 && !text::is_singleton(item)) {
-                    return None;
-                }
-                text::ascii(item).filter(|text| text.len() < 256)
-            };
-            let mut lengths = Vec::with_capacity(items.len());
-            for &item in items {
-                match plain(item) {
-                    Some(text) => lengths.push(text.len() as u8),
-                    None => return false,
-                }
-            }
-            self.w.texts(seq, &lengths);
-            for &item in items {
-                if let Some(text) = text::ascii(item) {
-                    self.w.texts_bytes(text);
-                }
-            }
-        }
-        true
+        unsafe { runs::packed(&mut self.w, items, seq, texts) }
     }
 }
 

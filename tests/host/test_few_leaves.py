@@ -1,0 +1,170 @@
+"""Messages of one container with few leaves are written and read without an encoder and a decoder, by a way of their own in front of
+`encode` and `decode`: it must give the same bytes, the same values and the same errors. `encode_into`, and input that is not `bytes`,
+do not take it."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import string
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import pytest
+
+import holdall
+from holdall import msgpack
+
+SHARED = ["shared one", "ключ", "z", "naïve", "\U0001f600"]
+LONG = ["x" * 40, "q" * 300, "é" * 130, "日本" * 50]
+
+
+def leaf(r: Random) -> Any:
+    kinds: list[Callable[[], Any]] = [
+        lambda: "".join(r.choices(string.ascii_letters, k=r.randrange(9))),
+        lambda: r.choice(SHARED),
+        lambda: r.choice(LONG),
+        lambda: r.randrange(-(10 ** r.randrange(1, 22)), 10 ** r.randrange(1, 22)),
+        lambda: r.random(),
+        lambda: None,
+        lambda: r.random() < 0.5,
+        lambda: r.choice([[], (), {}, b"", b"abc", [[]]]),
+    ]
+    return r.choice(kinds[:3] + kinds[3:] + kinds[3:7])()
+
+
+def alike(r: Random) -> list[Any]:
+    """Items of one type, of which formats make runs."""
+    make: list[Callable[[], Any]] = [
+        lambda: r.randrange(-(10 ** r.choice([1, 3, 6, 12])), 300),
+        lambda: r.random(),
+        lambda: "".join(r.choices("abc", k=r.randrange(30))),
+        lambda: r.random() < 0.5,
+    ]
+    kind = r.choice(make)
+    return [kind() for _ in range(r.randrange(20))]
+
+
+def container(r: Random) -> Any:
+    items = alike(r) if r.random() < 0.5 else [leaf(r) for _ in range(r.randrange(20))]
+    match r.randrange(4):
+        case 0:
+            return items
+        case 1:
+            return tuple(items)
+        case 2:
+            return {
+                r.choice([r.choice(SHARED), "".join(r.choices("abcdef", k=r.randrange(12)))]): item
+                for item in items
+            }
+        case _:
+            return {f"k{at}": item for at, item in enumerate(items)}
+
+
+def strings(made: Any) -> list[str]:
+    items = [*made, *made.values()] if isinstance(made, dict) else list(made)
+    return [item for item in items if isinstance(item, str) and len(item) > 1]
+
+
+def same_sharing(a: Any, b: Any) -> bool:
+    return [[x is y for x in strings(a)] for y in strings(a)] == [
+        [x is y for x in strings(b)] for y in strings(b)
+    ]
+
+
+@pytest.mark.parametrize("options", [{}, {"refs": False}, {"intern": True}, {"canonical": True}])
+def test_the_same_message(options: dict[str, Any]) -> None:
+    r = Random(f"hold {options}")
+    encoder, buffer = holdall.Encoder(**options), bytearray()
+    for _ in range(3000):
+        value = container(r)
+        message = encoder.encode(value)
+        buffer.clear()
+        encoder.encode_into(value, buffer)
+        assert message == buffer
+        assert holdall.dumps(value, **options) == message
+
+
+@pytest.mark.parametrize("options", [{}, {"order": "deterministic"}])
+def test_the_same_message_of_msgpack(options: dict[str, Any]) -> None:
+    r = Random(f"msgpack {options}")
+    encoder, buffer = msgpack.Encoder(**options), bytearray()
+    for _ in range(3000):
+        value = container(r)
+        buffer.clear()
+        try:
+            encoder.encode_into(value, buffer)
+        except holdall.EncodeError as error:
+            with pytest.raises(holdall.EncodeError) as quickly:
+                encoder.encode(value)
+            assert str(quickly.value) == str(error)
+            continue
+        assert encoder.encode(value) == buffer
+        assert msgpack.dumps(value, **options) == buffer
+
+
+def test_the_same_value() -> None:
+    r = Random("values")
+    for _ in range(3000):
+        value = container(r)
+        message = holdall.dumps(value)
+        decoder = holdall.Decoder()  # the keys of its second message are known
+        for _ in range(2):
+            made, slowly = decoder.decode(message), decoder.decode(bytearray(message))
+            assert repr(made) == repr(slowly) == repr(value)
+            assert type(made) is type(value)
+            assert same_sharing(made, slowly)
+            assert same_sharing(made, value)
+            if isinstance(made, dict) and any(map(gc.is_tracked, made.values())):
+                assert gc.is_tracked(made)
+
+
+@pytest.mark.parametrize("options", [{}, {"use_list": False}, {"raw": True}, {"strict_map_key": True}])
+def test_the_same_value_of_msgpack(options: dict[str, Any]) -> None:
+    r = Random(f"values of msgpack {options}")
+    for _ in range(2000):
+        try:
+            message = msgpack.dumps(container(r))
+        except holdall.EncodeError:
+            continue
+        decoder = msgpack.Decoder(**options)
+        for _ in range(2):
+            assert told(decoder.decode, message) == told(decoder.decode, bytearray(message))
+
+
+def test_the_same_error() -> None:
+    r = Random("damage")
+    for _ in range(3000):
+        value = container(r)
+        messages = [(holdall.Decoder, holdall.dumps(value))]
+        with contextlib.suppress(holdall.EncodeError):
+            messages.append((msgpack.Decoder, msgpack.dumps(value)))
+        for decoder, message in messages:
+            damaged = bytearray(message)
+            damaged[r.randrange(len(damaged))] = r.randrange(256)
+            if r.random() < 0.3:
+                del damaged[r.randrange(len(damaged)) :]
+            assert told(decoder().decode, bytes(damaged)) == told(decoder().decode, damaged)
+
+
+def told(decode: Callable[[Any], Any], message: bytes | bytearray) -> str:
+    try:
+        return repr(decode(message))
+    except holdall.HoldallError as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def test_a_message_with_more_in_it_does_not_change_what_follows() -> None:
+    decoder = holdall.Decoder()
+    small, large = {"a": 1, "b": "two"}, {"a": [1, [2]], "b": {"c": ["d", {}]}}
+    for at in range(100):
+        value = large if at % 7 == 0 else small
+        assert decoder.decode(holdall.dumps(value)) == value
+
+
+def test_limits_hold_for_small_messages_too() -> None:
+    decoder = holdall.Decoder(limits=holdall.Limits(objects=3))
+    assert decoder.decode(holdall.dumps([1, 2])) == [1, 2]
+    with pytest.raises(holdall.LimitError):
+        decoder.decode(holdall.dumps([1, "a", None, 2, 3]))
