@@ -137,7 +137,7 @@ def test_the_same_error() -> None:
     r = Random("damage")
     for _ in range(3000):
         value = container(r)
-        messages = [(holdall.Decoder, holdall.dumps(value))]
+        messages: list[tuple[Any, bytes]] = [(holdall.Decoder, holdall.dumps(value))]
         with contextlib.suppress(holdall.EncodeError):
             messages.append((msgpack.Decoder, msgpack.dumps(value)))
         for decoder, message in messages:

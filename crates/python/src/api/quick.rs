@@ -5,12 +5,13 @@ use crate::cpython::{bytes_of, text, Obj, Owned};
 use crate::decode;
 use crate::decode::few::Chance;
 use crate::encode::few;
-use crate::encode::output::Short;
+use crate::encode::output::{bytes_within, Bounded};
 use crate::encode::value::{lone_leaf, lone_other};
 use holdall_format::{Reader, Writer};
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::{ffi, PyClass, PyTypeInfo};
+use std::mem::MaybeUninit;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr::addr_of_mut;
 use std::sync::OnceLock;
@@ -133,18 +134,30 @@ pub unsafe fn instance<'a, T: PyClass<Frozen = pyo3::pyclass::boolean_struct::Tr
     unsafe { &*std::ptr::from_ref(Borrowed::from_ptr(Python::assume_attached(), of).cast_unchecked::<T>().get()) }
 }
 
-/// A short message, which `write` writes by [`wrote`].
+/// A message that is short or one long leaf, which `write` writes by [`wrote`].
 ///
 /// # Safety
 /// The GIL is held, and `given` alive.
 #[inline(always)]
-pub unsafe fn written(given: Obj, write: impl FnOnce(&mut Short) -> bool) -> Option<Owned> {
-    // SAFETY: by the contract; a string is read as one.
+pub unsafe fn written(given: Obj, write: impl FnOnce(&mut Bounded) -> bool) -> Option<Owned> {
+    /// What precedes the bytes of a leaf at most.
+    const HEAD: usize = 16;
+    // SAFETY: by the contract; strings and `bytes` are read as what they are.
     unsafe {
-        if text::is(given) && text::len(given) > Short::ROOM {
-            return None;
+        let size = match () {
+            () if text::is(given) => text::len(given),
+            () if ffi::PyBytes_CheckExact(given) != 0 => ffi::Py_SIZE(given) as usize,
+            () => 0,
+        };
+        if size > Bounded::SHORT - HEAD {
+            // Of a wide text it is not known how long it becomes.
+            return match text::is(given) && text::ascii(given).is_none() {
+                true => None,
+                false => bytes_within(size + HEAD, write),
+            };
         }
-        let mut short = Short::new();
+        let mut block = [MaybeUninit::uninit(); Bounded::SHORT];
+        let mut short = Bounded::new(&mut block);
         if write(&mut short) {
             short.bytes()
         } else {

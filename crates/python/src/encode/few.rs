@@ -1,7 +1,7 @@
 //! Messages of one container with few leaves. To make an encoder takes longer than to write them, so they do without.
 
 use super::dialect::NativeWriter;
-use super::output::Short;
+use super::output::Bounded;
 use super::runs::{self, Texts};
 use super::sequence::items;
 use super::text::of_any_width;
@@ -139,7 +139,7 @@ unsafe fn leaf<W: Writer>(form: &mut (impl Form<W> + ?Sized), w: &mut W, object:
 /// They are alive.
 #[inline(always)]
 unsafe fn fit(objects: impl Iterator<Item = Obj>) -> bool {
-    let mut left = Short::ROOM;
+    let mut left = Bounded::SHORT;
     for object in objects {
         // SAFETY: by the contract; a string is read as one.
         let size = unsafe {

@@ -13,24 +13,25 @@ const SCRATCH: usize = 256 << 10;
 /// Space that is always kept behind the end, so that small writes need no check beforehand.
 const SLACK: usize = 64;
 
-/// The output of a message that is short, on the stack.
-pub struct Short {
-    block: [MaybeUninit<u8>; Short::ROOM],
+/// The output of a message whose greatest size is known beforehand.
+pub struct Bounded<'b> {
+    block: &'b mut [MaybeUninit<u8>],
     /// How many bytes of the block were written.
     len: usize,
-    /// There was no room for some: the message is not short, and what was written is worth nothing.
+    /// There was no room for some: what was written is worth nothing.
     over: bool,
 }
 
-impl Short {
-    pub const ROOM: usize = 256;
+impl<'b> Bounded<'b> {
+    /// What the output of a short message takes, on the stack.
+    pub const SHORT: usize = 256;
 
     #[inline(always)]
-    pub fn new() -> Short {
-        Short { block: [MaybeUninit::uninit(); Short::ROOM], len: 0, over: false }
+    pub fn new(block: &'b mut [MaybeUninit<u8>]) -> Self {
+        Bounded { block, len: 0, over: false }
     }
 
-    /// The result. `None`: it was not short, or there is no memory for it.
+    /// The result. `None`: there was no room for it, or there is no memory.
     #[inline(always)]
     pub fn bytes(&self) -> Option<Owned> {
         if self.over {
@@ -47,10 +48,33 @@ impl Short {
     }
 }
 
-impl Sink for &mut Short {
+/// `bytes` of at most `room` bytes that `write` writes in their place. `None`: it says no, or there is no memory.
+///
+/// # Safety
+/// The GIL is held.
+pub unsafe fn bytes_within(room: usize, write: impl FnOnce(&mut Bounded) -> bool) -> Option<Owned> {
+    // SAFETY: the GIL is held, by contract; nobody else has the new object, which has `room` bytes.
+    unsafe {
+        let mut object = ffi::PyBytes_FromStringAndSize(std::ptr::null(), isize::try_from(room).ok()?);
+        if !object.is_null() {
+            let start = ffi::PyBytes_AS_STRING(object).cast_mut().cast();
+            let mut output = Bounded::new(std::slice::from_raw_parts_mut(start, room));
+            let len = if write(&mut output) && !output.over { output.len } else { 0 };
+            _PyBytes_Resize(&mut object, len as isize);
+            if len > 0 && !object.is_null() {
+                return Owned::new(object);
+            }
+        }
+        Owned::new(object);
+        ffi::PyErr_Clear();
+        None
+    }
+}
+
+impl Sink for &mut Bounded<'_> {
     #[inline(always)]
     fn put(&mut self, bytes: &[u8]) {
-        if bytes.len() > Short::ROOM - self.len {
+        if bytes.len() > self.block.len() - self.len {
             self.over = true;
             return;
         }

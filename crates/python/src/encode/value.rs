@@ -3,7 +3,6 @@
 use crate::cpython::dict::{self};
 use crate::cpython::{bytes_of, float, int, Obj, Owned, Type};
 use crate::encode::dialect::{Dialect, Native, NativeWriter};
-use crate::encode::output::Short;
 use crate::encode::text::of_any_width;
 use crate::encode::{shapes, Encoder, Frame, Kind};
 use crate::error::{raised, Result};
@@ -59,7 +58,7 @@ pub unsafe fn lone_leaf<W: Writer>(w: &mut W, object: Obj) -> Result<bool> {
     Ok(true)
 }
 
-/// The same for short `bytes` and empty containers, in formats that write these as what they are.
+/// The same for `bytes` and empty containers, in formats that write these as what they are.
 ///
 /// # Safety
 /// As for [`lone_leaf`].
@@ -68,10 +67,6 @@ pub unsafe fn lone_other<W: Writer>(w: &mut W, object: Obj) -> bool {
     unsafe {
         let class = ffi::Py_TYPE(object);
         if class == addr_of_mut!(ffi::PyBytes_Type) {
-            // Longer ones may go elsewhere.
-            if ffi::Py_SIZE(object) as usize > Short::ROOM {
-                return false;
-            }
             w.bytes(bytes_of(object));
         } else if class == addr_of_mut!(ffi::PyList_Type) && ffi::Py_SIZE(object) == 0 {
             w.list(0);
