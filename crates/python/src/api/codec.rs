@@ -1,7 +1,6 @@
 //! `Encoder` and `Decoder`: options that are read once for many messages.
 
-use crate::api::quick::{self, quick};
-use crate::decode::few::Chance;
+use crate::api::quick::{self, quick, Chance};
 use crate::encode::few::Numbered;
 use crate::encode::scratch::{with_scratch, Scratch};
 use crate::error::Fault;
@@ -28,6 +27,7 @@ use pyo3::types::PyByteArray;
 #[pyclass(module = "holdall", frozen)]
 pub struct Encoder {
     options: encode::Options,
+    chance: Chance,
 }
 
 #[pymethods]
@@ -41,7 +41,10 @@ impl Encoder {
         intern: bool,
         enc_hook: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Encoder> {
-        door(|| Ok(Encoder { options: options::encoding(refs, canonical, trust, intern, enc_hook)? }))
+        door(|| {
+            let options = options::encoding(refs, canonical, trust, intern, enc_hook)?;
+            Ok(Encoder { options, chance: Chance::new() })
+        })
     }
 
     /// Store the graph of `obj` as bytes; see `dumps`.
@@ -65,12 +68,12 @@ impl Encoder {
 quick!(ENCODE, "encode", |of, given| {
     // SAFETY: CPython calls a method with an instance of its class, and holds the GIL and both objects.
     unsafe {
-        let options = &quick::instance::<Encoder>(of).options;
+        let Encoder { options, chance } = quick::instance::<Encoder>(of);
         if options.canonical || options.intern || options.pickle.is_some() {
             return None;
         }
         quick::written(given, |short| {
-            quick::wrote(Writer::new(short, options.trust), Numbered::new(options.refs), given)
+            quick::wrote(Writer::new(short, options.trust), || Numbered::new(options.refs), given, chance)
         })
     }
 });

@@ -1,7 +1,6 @@
 //! `dumps` and `loads`.
 
-use crate::api::quick::{self, quick};
-use crate::decode::few::Chance;
+use crate::api::quick::{self, quick, Chance};
 use crate::encode::few::Numbered;
 use crate::error::door;
 use crate::io::files::decode_message;
@@ -93,8 +92,11 @@ pub fn loads(
 }
 
 quick!(DUMPS, "dumps", |_of, given| {
+    static CHANCE: Chance = Chance::new();
     // SAFETY: CPython holds the GIL and the object.
-    unsafe { quick::written(given, |short| quick::wrote(Writer::new(short, false), Numbered::new(true), given)) }
+    unsafe {
+        quick::written(given, |short| quick::wrote(Writer::new(short, false), || Numbered::new(true), given, &CHANCE))
+    }
 });
 
 quick!(LOADS, "loads", |_of, given| {

@@ -1,8 +1,7 @@
 //! MessagePack: the functions and classes of `holdall.msgpack`.
 
-use crate::api::quick::{self, quick};
+use crate::api::quick::{self, quick, Chance};
 use crate::cpython::View;
-use crate::decode::few::Chance;
 use crate::encode::dialect::MessagePack;
 use crate::encode::few::Plain;
 use crate::encode::forms::{Forms, Order};
@@ -133,6 +132,7 @@ pub fn loads(
 #[pyclass(module = "holdall.msgpack", name = "Encoder", frozen)]
 pub struct MsgpackEncoder {
     options: encode::Options,
+    chance: Chance,
 }
 
 #[pymethods]
@@ -150,7 +150,7 @@ impl MsgpackEncoder {
         door(|| {
             let mut options = encoding(enc_hook, order, uuid_format, decimal_format, hook_objects)?;
             options.builtin_only = builtin_only;
-            Ok(MsgpackEncoder { options })
+            Ok(MsgpackEncoder { options, chance: Chance::new() })
         })
     }
 
@@ -229,8 +229,11 @@ impl MsgpackDecoder {
 quick!(ENCODE, "encode", |of, given| {
     // SAFETY: CPython calls a method with an instance of its class, and holds the GIL and both objects. No other option concerns leaves.
     unsafe {
-        match quick::instance::<MsgpackEncoder>(of).options.forms.order {
-            Order::Own => quick::written(given, |short| quick::wrote(Writer::new(short), Plain, given)),
+        let encoder = quick::instance::<MsgpackEncoder>(of);
+        match encoder.options.forms.order {
+            Order::Own => {
+                quick::written(given, |short| quick::wrote(Writer::new(short), || Plain, given, &encoder.chance))
+            }
             Order::Deterministic | Order::Sorted => None,
         }
     }
@@ -245,8 +248,9 @@ quick!(DECODE, "decode", |of, given| {
 });
 
 quick!(DUMPS, "msgpack_dumps", |_of, given| {
+    static CHANCE: Chance = Chance::new();
     // SAFETY: as above.
-    unsafe { quick::written(given, |short| quick::wrote(Writer::new(short), Plain, given)) }
+    unsafe { quick::written(given, |short| quick::wrote(Writer::new(short), || Plain, given, &CHANCE)) }
 });
 
 quick!(LOADS, "msgpack_loads", |_of, given| {

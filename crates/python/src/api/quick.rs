@@ -3,7 +3,6 @@
 
 use crate::cpython::{bytes_of, text, Obj, Owned};
 use crate::decode;
-use crate::decode::few::Chance;
 use crate::encode::few;
 use crate::encode::output::{bytes_within, Bounded};
 use crate::encode::value::{lone_leaf, lone_other};
@@ -14,7 +13,35 @@ use pyo3::{ffi, PyClass, PyTypeInfo};
 use std::mem::MaybeUninit;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr::addr_of_mut;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::OnceLock;
+
+/// Whether a small message is worth a try: what turns out to be larger was looked at in vain.
+pub struct Chance(AtomicU8);
+
+impl Chance {
+    /// How many messages are left alone after one of those.
+    const PAUSE: u8 = 15;
+
+    pub const fn new() -> Chance {
+        Chance(AtomicU8::new(0))
+    }
+
+    #[inline(always)]
+    fn take<T>(&self, attempt: impl FnOnce() -> Option<T>) -> Option<T> {
+        // Threads that count at once lose a count, which does no harm.
+        let left = self.0.load(Ordering::Relaxed);
+        if left > 0 {
+            self.0.store(left - 1, Ordering::Relaxed);
+            return None;
+        }
+        let made = attempt();
+        if made.is_none() {
+            self.0.store(Chance::PAUSE, Ordering::Relaxed);
+        }
+        made
+    }
+}
 
 /// A function as CPython calls it: itself or its object, the arguments, how many are positional, the names of the others.
 type Raw = unsafe extern "C" fn(Obj, *const Obj, isize, Obj) -> Obj;
@@ -166,22 +193,27 @@ pub unsafe fn written(given: Obj, write: impl FnOnce(&mut Bounded) -> bool) -> O
     }
 }
 
-/// Writes a leaf, an empty container or one with few leaves. `false`: it is none for this format, and the output is void.
+/// Writes a leaf, or a container that is empty or small. `false`: it is none for this format, and the output is void.
 ///
 /// # Safety
 /// The GIL is held, and `given` alive.
 #[inline(always)]
-pub unsafe fn wrote<W: Writer>(mut writer: W, mut form: impl few::Form<W>, given: Obj) -> bool {
+pub unsafe fn wrote<W: Writer, F: few::Form<W>>(
+    mut writer: W,
+    form: impl FnOnce() -> F,
+    given: Obj,
+    chance: &Chance,
+) -> bool {
     // SAFETY: by the contract.
     let wrote = unsafe {
         matches!(lone_leaf(&mut writer, given), Ok(true))
             || lone_other(&mut writer, given)
-            || few::wrote(&mut writer, &mut form, given)
+            || chance.take(|| few::wrote(&mut writer, &mut form(), given).then_some(())).is_some()
     };
     wrote && writer.refusal().is_none()
 }
 
-/// The value of a message that comes as `bytes`, if it is a leaf, an empty container or one with few leaves; `unbounded` as for
+/// The value of a message that comes as `bytes`, if it is a leaf, or a container that is empty or small; `unbounded` as for
 /// [`decode::lone_leaf`], and wherever there is more than a leaf.
 ///
 /// # Safety
@@ -200,7 +232,7 @@ pub unsafe fn read<'i, R: Reader<'i>>(
         }
         let mut reader = reader(bytes_of(given))?;
         match decode::lone_leaf(&mut reader, unbounded) {
-            None if unbounded => decode::few::few(&mut reader, chance),
+            None if unbounded => chance.take(|| decode::few::few(&mut reader)),
             made => made,
         }
     }

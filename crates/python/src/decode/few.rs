@@ -1,80 +1,65 @@
-//! Messages of one container with few leaves. To make a decoder takes longer than to read them, so they do without.
+//! Small messages: a container of few leaves, perhaps in containers of their own. To make a decoder takes longer than to read them, so
+//! they do without.
 
 use super::leaves::of_any_leaf;
 use super::runs;
-use crate::cpython::{dict, fill, replace, Obj, Owned};
-use crate::shapes::{dicts, names};
-use holdall_format::model::{Leaf, RareLeaf, Seq, Shape, ShapeKind};
+use crate::cpython::{dict, fill, gc, replace, Obj, Owned};
+use crate::shapes::{dicts, names, Shape};
+use holdall_format::model::{self, Leaf, RareLeaf, Seq, ShapeKind};
 use holdall_format::{Reader, Token};
 use pyo3::{ffi, Python};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::mem::MaybeUninit;
+use std::rc::Rc;
 
-/// How many items are few; and how many keys, where they are not prepared: a decoder learns them.
-const MOST: usize = 16;
-const MOST_KEYS: usize = 3;
+/// How many items a container may have; and how many keys, where they are not prepared: a decoder learns them.
+const MOST: usize = 32;
+const MOST_KEYS: usize = 8;
+const MOST_NUMBERS: usize = 64;
+const MOST_SHAPES: usize = 8;
+/// How deep a small message may nest: what is read here recurses.
+const DEEPEST: usize = 6;
 
-/// Whether it is worth a try: a message that turns out to have more in it is read twice as far as that.
-pub struct Chance(AtomicU8);
-
-impl Chance {
-    /// How many messages are left alone after one that was read in vain.
-    const PAUSE: u8 = 15;
-
-    pub const fn new() -> Chance {
-        Chance(AtomicU8::new(0))
-    }
-
-    #[inline(always)]
-    fn is_there(&self) -> bool {
-        // Threads that count at once lose a count, which does no harm.
-        match self.0.load(Ordering::Relaxed) {
-            0 => true,
-            left => {
-                self.0.store(left - 1, Ordering::Relaxed);
-                false
-            }
-        }
-    }
-
-    fn lost(&self) {
-        self.0.store(Chance::PAUSE, Ordering::Relaxed);
-    }
-}
-
-/// What got a number, by it; the objects are held by the container or its template. Number 0 is the container.
-struct Numbered {
-    met: [Obj; 2 * MOST],
+/// What was read of a message.
+struct State {
+    /// What has the numbers from 1 on; the container of the message has 0. Each is held by what it is in, or by a shape.
+    numbered: [MaybeUninit<Obj>; MOST_NUMBERS],
     len: usize,
+    shapes: [Option<Rc<Shape>>; MOST_SHAPES],
 }
 
-impl Numbered {
+impl State {
     #[inline(always)]
-    fn meet(&mut self, object: Obj) -> Option<()> {
-        *self.met.get_mut(self.len)? = object;
+    fn number(&mut self, object: Obj) -> Option<()> {
+        self.numbered.get_mut(self.len)?.write(object);
         self.len += 1;
         Some(())
     }
 
     #[inline(always)]
     fn get(&self, number: u64) -> Option<Obj> {
-        self.met[..self.len].get(usize::try_from(number.checked_sub(1)?).ok()?).copied()
+        let at = usize::try_from(number.checked_sub(1)?).ok().filter(|&at| at < self.len)?;
+        // SAFETY: the first `len` were written.
+        Some(unsafe { self.numbered[at].assume_init() })
     }
 }
 
-/// The value of a message that is a list, tuple or dict of few leaves. `None`: it is something else, or damaged, and no exception is set.
+/// The value of a message that is a small list, tuple or dict. `None`: it is something else, or damaged, and no exception is set.
 ///
 /// # Safety
 /// The GIL is held.
 #[inline(always)]
-pub unsafe fn few<'i, R: Reader<'i>>(r: &mut R, chance: &Chance) -> Option<Owned> {
-    if !chance.is_there() {
-        return None;
-    }
-    // SAFETY: the GIL is held, by contract.
+pub unsafe fn few<'i, R: Reader<'i>>(r: &mut R) -> Option<Owned> {
+    let mut state = State {
+        numbered: [const { MaybeUninit::uninit() }; MOST_NUMBERS],
+        len: 0,
+        shapes: [const { None }; MOST_SHAPES],
+    };
+    // SAFETY: the GIL is held, by contract. No code of the program's runs meanwhile, not even by the collector: what is being made stays
+    // as it is.
     unsafe {
-        let made = container(r).filter(|_| r.finish().is_ok());
+        let _pause = gc::Pause::new();
+        let made = container(r, &mut state, DEEPEST).filter(|_| r.finish().is_ok());
         if made.is_none() {
-            chance.lost();
             // There may have been no memory for it: the decoder will say so, or find some.
             ffi::PyErr_Clear();
         }
@@ -83,34 +68,41 @@ pub unsafe fn few<'i, R: Reader<'i>>(r: &mut R, chance: &Chance) -> Option<Owned
 }
 
 /// # Safety
-/// The GIL is held.
+/// The GIL is held; what `state` has is alive.
 #[inline(always)]
-unsafe fn container<'i, R: Reader<'i>>(r: &mut R) -> Option<Owned> {
+unsafe fn container<'i, R: Reader<'i>>(r: &mut R, state: &mut State, depth: usize) -> Option<Owned> {
     // SAFETY: the GIL is held, by contract; the reader has checked what its tokens say.
     unsafe {
         match r.next().ok()? {
-            Token::List(len @ 1..=MOST) => items(r, Seq::List, len),
-            Token::Tuple(len @ 1..=MOST) => items(r, Seq::Tuple, len),
-            Token::Dict(len @ 1..=MOST_KEYS) => pairs(r, len),
-            Token::NewShape(shape) if shape.kind == ShapeKind::Dict && shape.fields <= MOST => values(r, &shape),
+            Token::List(len @ ..=MOST) => items(r, state, depth, Seq::List, len),
+            Token::Tuple(len @ ..=MOST) => items(r, state, depth, Seq::Tuple, len),
+            Token::Dict(len @ ..=MOST_KEYS) => pairs(r, state, depth, len),
+            Token::NewShape(shape) if shape.kind == ShapeKind::Dict && shape.fields <= MOST => {
+                let shape = known_shape(state, &shape)?;
+                values(r, state, depth, &shape)
+            }
+            Token::Instance(number) => {
+                let shape = state.shapes.get(number)?.clone()?;
+                values(r, state, depth, &shape)
+            }
             Token::Floats(seq, run) if run.len() <= MOST => runs::of_floats(seq, run).ok(),
             Token::Ints(seq, run) if run.len() <= MOST => runs::of_ints(seq, run).ok(),
             Token::Texts(seq, lengths, joined) if lengths.len() <= MOST => runs::of_texts(seq, lengths, joined).ok(),
+            Token::Bools(seq, run) if run.len() <= MOST => runs::of_bools(seq, run).ok(),
             _ => None,
         }
     }
 }
 
 /// # Safety
-/// The GIL is held.
+/// As for [`container`].
 #[inline(always)]
-unsafe fn items<'i, R: Reader<'i>>(r: &mut R, seq: Seq, len: usize) -> Option<Owned> {
-    let mut numbered = Numbered { met: [std::ptr::null_mut(); 2 * MOST], len: 0 };
-    // SAFETY: the new object has `len` empty slots, which stay empty if an item is no leaf.
+unsafe fn items<'i, R: Reader<'i>>(r: &mut R, state: &mut State, depth: usize, seq: Seq, len: usize) -> Option<Owned> {
+    // SAFETY: the new object has `len` empty slots, which stay empty if an item can't be read.
     unsafe {
         let (object, places) = runs::sequence(seq, len).ok()?;
         for at in 0..len {
-            *places.add(at) = leaf(r, &mut numbered)?.0.into_raw();
+            *places.add(at) = value(r, state, depth)?.0.into_raw();
         }
         Some(object)
     }
@@ -119,47 +111,61 @@ unsafe fn items<'i, R: Reader<'i>>(r: &mut R, seq: Seq, len: usize) -> Option<Ow
 /// A dict whose keys come with their values.
 ///
 /// # Safety
-/// The GIL is held.
+/// As for [`container`].
 #[inline(always)]
-unsafe fn pairs<'i, R: Reader<'i>>(r: &mut R, len: usize) -> Option<Owned> {
-    let mut numbered = Numbered { met: [std::ptr::null_mut(); 2 * MOST], len: 0 };
+unsafe fn pairs<'i, R: Reader<'i>>(r: &mut R, state: &mut State, depth: usize, len: usize) -> Option<Owned> {
     // SAFETY: the GIL is held; the reader has checked the bytes of `Leaf::Ascii`. Hashing strings runs no code.
     unsafe {
         let object = Owned::new(ffi::PyDict_New())?;
-        for _ in 0..len {
+        for before in 0..len {
             r.key();
             let Ok(Some(Leaf::Ascii(name))) = r.leaf() else { return None };
             let name = names::name(name)?;
-            let (value, _) = leaf(r, &mut numbered)?;
-            if !dict::set(object.get(), name.get(), value.get()) {
+            let (item, _) = value(r, state, depth)?;
+            // A key that comes again would let the first value go, which may have a number.
+            if !dict::set(object.get(), name.get(), item.get()) || dict::len(object.get()) == before {
                 return None;
             }
         }
-        (dict::len(object.get()) == len).then_some(object)
+        Some(object)
     }
 }
 
-/// A dict whose keys came before in another message.
+/// The shape of a dict whose keys came before in another message.
 ///
 /// # Safety
-/// The GIL is held.
+/// As for [`container`].
+unsafe fn known_shape(state: &mut State, token: &model::Shape<'_>) -> Option<Rc<Shape>> {
+    // SAFETY: the GIL is held, by contract.
+    let shape = dicts::find(unsafe { Python::assume_attached() }, token.block)?;
+    if shape.names.len() != token.fields || shape.template.get()?.is_none() {
+        return None;
+    }
+    let mut references = shape.references.iter().peekable();
+    for (at, name) in shape.names.iter().enumerate() {
+        match references.next_if(|reference| reference.0 == at) {
+            // A name that was a reference is one here as well: it must lead to the same string.
+            Some(&(_, number)) if state.get(number)? != name.get() => return None,
+            Some(_) => {}
+            None => state.number(name.get())?,
+        }
+    }
+    *state.shapes.iter_mut().find(|shape| shape.is_none())? = Some(shape.clone());
+    Some(shape)
+}
+
+/// A dict of a shape.
+///
+/// # Safety
+/// As for [`container`].
 #[inline(always)]
-unsafe fn values<'i, R: Reader<'i>>(r: &mut R, token: &Shape<'i>) -> Option<Owned> {
+unsafe fn values<'i, R: Reader<'i>>(r: &mut R, state: &mut State, depth: usize, shape: &Shape) -> Option<Owned> {
     // SAFETY: the GIL is held; a copy of a template has a slot for each name, which nobody else has seen.
     unsafe {
-        let shape = dicts::find(Python::assume_attached(), token.block)?;
-        let template = shape.template.get()?.as_ref()?;
-        if shape.names.len() != token.fields || !shape.references.is_empty() {
-            return None;
-        }
-        let mut numbered = Numbered { met: [std::ptr::null_mut(); 2 * MOST], len: 0 };
-        for name in &shape.names {
-            numbered.meet(name.get())?;
-        }
-        let object = Owned::new(ffi::PyDict_Copy(template.get()))?;
-        for at in 0..token.fields {
-            let (value, is_container) = leaf(r, &mut numbered)?;
-            replace(dict::value_slot(object.get(), at), value.into_raw());
+        let object = Owned::new(ffi::PyDict_Copy(shape.template.get()?.as_ref()?.get()))?;
+        for at in 0..shape.names.len() {
+            let (item, is_container) = value(r, state, depth)?;
+            replace(dict::value_slot(object.get(), at), item.into_raw());
             if is_container {
                 fill::track(object.get());
             }
@@ -168,27 +174,40 @@ unsafe fn values<'i, R: Reader<'i>>(r: &mut R, token: &Shape<'i>) -> Option<Owne
     }
 }
 
-/// A leaf, and whether it is an empty container.
+/// A leaf or a container, and whether it is one.
 ///
 /// # Safety
-/// The GIL is held; what `numbered` has is alive.
+/// As for [`container`].
 #[inline(always)]
-unsafe fn leaf<'i, R: Reader<'i>>(r: &mut R, numbered: &mut Numbered) -> Option<(Owned, bool)> {
+unsafe fn value<'i, R: Reader<'i>>(r: &mut R, state: &mut State, depth: usize) -> Option<(Owned, bool)> {
     let marked = r.mark();
     // SAFETY: by the contract.
     unsafe {
-        let (made, is_container) = match r.leaf().ok()?? {
+        let leaf = match r.leaf().ok()? {
+            Some(leaf) => leaf,
+            // The number of a container comes before those of what it holds, and it may be referred to there.
+            None if marked || depth == 0 => return None,
+            None => return Some((nested(r, state, depth - 1)?, true)),
+        };
+        let (made, is_container) = match leaf {
             Leaf::Reference(_) if marked => return None,
-            Leaf::Reference(number) => (Owned::borrowed(numbered.get(number)?), false),
-            leaf => {
-                let is_container =
-                    matches!(leaf, Leaf::Rare(RareLeaf::EmptyList | RareLeaf::EmptyDict | RareLeaf::EmptyTuple));
-                (of_any_leaf(leaf)?, is_container)
-            }
+            Leaf::Reference(number) => (Owned::borrowed(state.get(number)?), false),
+            Leaf::Rare(RareLeaf::EmptyList | RareLeaf::EmptyDict) => (of_any_leaf(leaf)?, true),
+            leaf => (of_any_leaf(leaf)?, false),
         };
         if marked {
-            numbered.meet(made.get())?;
+            state.number(made.get())?;
         }
         Some((made, is_container))
     }
+}
+
+/// Not compiled into each place that calls it, as it calls itself.
+///
+/// # Safety
+/// As for [`container`].
+#[inline(never)]
+unsafe fn nested<'i, R: Reader<'i>>(r: &mut R, state: &mut State, depth: usize) -> Option<Owned> {
+    // SAFETY: the contract is the same.
+    unsafe { container(r, state, depth) }
 }

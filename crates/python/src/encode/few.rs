@@ -1,23 +1,37 @@
-//! Messages of one container with few leaves. To make an encoder takes longer than to write them, so they do without.
+//! Small messages: a container of few leaves, perhaps in containers of their own. To make an encoder takes longer than to write them,
+//! so they do without.
 
 use super::dialect::NativeWriter;
 use super::output::Bounded;
 use super::runs::{self, Texts};
 use super::sequence::items;
 use super::text::of_any_width;
-use super::value::{is_leaf, lone_leaf};
+use super::value::{is_leaf, lone_leaf, lone_other};
 use crate::cpython::{dict, references, text, Obj};
 use crate::types::walker::BY_PARENT;
 use holdall_format::model::{Seq, ShapeKind};
 use holdall_format::Writer;
 use pyo3::ffi;
+use std::mem::MaybeUninit;
 use std::ptr::addr_of_mut;
 
-/// How many leaves are few.
-const MOST: usize = 16;
+/// How deep a small message may nest: what is written here recurses.
+const DEEPEST: usize = 6;
+/// No more texts and keys fit into a short message, each of which takes [`LEAST`] bytes of its room at least.
+const MOST_TEXTS: usize = Bounded::SHORT / LEAST;
+const LEAST: usize = 4;
+/// What is allowed for a number.
+const NUMBER: usize = 9;
+const MOST_SHAPES: usize = 8;
 
 /// How a format writes texts, runs, and dicts whose keys are text.
 pub trait Form<W: Writer> {
+    /// Whether an object other than text may occur again, for which a small message has no form.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    unsafe fn may_be_shared(&self, object: Obj) -> bool;
+
     /// # Safety
     /// `text` is a string, and the GIL held.
     unsafe fn text(&mut self, w: &mut W, text: Obj) -> bool;
@@ -38,6 +52,11 @@ pub struct Plain;
 
 impl<W: Writer> Form<W> for Plain {
     #[inline(always)]
+    unsafe fn may_be_shared(&self, _: Obj) -> bool {
+        false
+    }
+
+    #[inline(always)]
     unsafe fn text(&mut self, w: &mut W, text: Obj) -> bool {
         // SAFETY: the contract is the same.
         unsafe { of_any_width(w, text).is_ok() }
@@ -52,44 +71,140 @@ impl<W: Writer> Form<W> for Plain {
     unsafe fn dict(&mut self, w: &mut W, entries: &[(Obj, Obj)]) -> bool {
         w.dict(entries.len());
         // SAFETY: by the contract.
-        entries.iter().all(|&(key, value)| unsafe { of_any_width(w, key).is_ok() && leaf(self, w, value) })
+        entries.iter().all(|&(key, item)| unsafe { of_any_width(w, key).is_ok() && value(self, w, item) })
     }
 }
 
-/// Holdall's own, where each object that others hold as well has a number by which it is known again.
+/// Objects in the order in which they came.
+struct Row {
+    objects: [MaybeUninit<Obj>; MOST_TEXTS],
+    len: usize,
+}
+
+impl Row {
+    #[inline(always)]
+    fn new() -> Row {
+        Row { objects: [const { MaybeUninit::uninit() }; MOST_TEXTS], len: 0 }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, object: Obj) -> bool {
+        let Some(place) = self.objects.get_mut(self.len) else { return false };
+        place.write(object);
+        self.len += 1;
+        true
+    }
+
+    #[inline(always)]
+    fn all(&self) -> &[Obj] {
+        // SAFETY: the first `len` were written.
+        unsafe { std::slice::from_raw_parts(self.objects.as_ptr().cast(), self.len) }
+    }
+
+    #[inline(always)]
+    fn position(&self, object: Obj) -> Option<usize> {
+        self.all().iter().position(|&known| known == object)
+    }
+}
+
+/// Holdall's own, where each object that others hold as well has a number by which it is known again, and the keys of dicts have one.
 pub struct Numbered {
     tracks: bool,
-    /// The strings with the numbers from 1 on: the container has 0.
-    met: [Obj; 2 * MOST],
+    /// The strings with the numbers from 1 on: the message's container has 0.
+    met: Row,
+    /// The keys of all shapes, one behind the other, and where those of each begin and end.
+    keys: Row,
+    shapes: [(u8, u8); MOST_SHAPES],
     len: usize,
 }
 
 impl Numbered {
     #[inline(always)]
     pub fn new(tracks: bool) -> Numbered {
-        Numbered { tracks, met: [std::ptr::null_mut(); 2 * MOST], len: 0 }
+        Numbered { tracks, met: Row::new(), keys: Row::new(), shapes: [(0, 0); MOST_SHAPES], len: 0 }
     }
 
+    /// Writes the number of the shape with these keys. `Some(false)`: there is none. `None`: there is one with equal keys that are
+    /// other strings, about which an encoder has rules.
+    ///
+    /// # Safety
+    /// The keys are strings.
     #[inline(always)]
-    fn meet(&mut self, text: Obj) {
-        // There are no more texts than places: a container has at most `MOST` keys and as many leaves.
-        self.met[self.len] = text;
+    unsafe fn known<W: NativeWriter>(&self, w: &mut W, entries: &[(Obj, Obj)]) -> Option<bool> {
+        for (number, &(from, to)) in self.shapes[..self.len].iter().enumerate() {
+            let keys = &self.keys.all()[usize::from(from)..usize::from(to)];
+            if keys.len() != entries.len() {
+                continue;
+            }
+            if keys.iter().zip(entries).all(|(&known, entry)| known == entry.0) {
+                w.instance(number);
+                return Some(true);
+            }
+            // SAFETY: both are strings.
+            if keys.iter().zip(entries).all(|(&known, entry)| unsafe { text::equal(known, entry.0) }) {
+                return None;
+            }
+        }
+        Some(false)
+    }
+
+    /// Writes the keys as a new shape.
+    ///
+    /// # Safety
+    /// The keys are strings.
+    #[inline(always)]
+    unsafe fn shape<W: NativeWriter>(&mut self, w: &mut W, entries: &[(Obj, Obj)]) -> bool {
+        if self.len == MOST_SHAPES {
+            return false;
+        }
+        let (from, block) = (self.keys.len, w.shape_begin(ShapeKind::Dict, 0, entries.len()));
+        for &(name, _) in entries {
+            // SAFETY: by the contract; a string of one character is not known again by its address.
+            unsafe {
+                let known = if self.tracks && !text::is_singleton(name) { self.met.position(name) } else { None };
+                let written = match known {
+                    Some(at) => {
+                        w.reference(at as u64 + 1);
+                        true
+                    }
+                    None => {
+                        self.met.push(if text::is_singleton(name) { std::ptr::null_mut() } else { name })
+                            && of_any_width(w, name).is_ok()
+                    }
+                };
+                if !written || !self.keys.push(name) {
+                    return false;
+                }
+            }
+        }
+        w.shape_end(block);
+        // There are at most `MOST_TEXTS` keys.
+        self.shapes[self.len] = (from as u8, self.keys.len as u8);
         self.len += 1;
+        true
     }
 }
 
 impl<W: NativeWriter> Form<W> for Numbered {
     #[inline(always)]
+    unsafe fn may_be_shared(&self, object: Obj) -> bool {
+        // SAFETY: by the contract.
+        self.tracks && unsafe { references(object) } > BY_PARENT
+    }
+
+    #[inline(always)]
     unsafe fn text(&mut self, w: &mut W, text: Obj) -> bool {
         // SAFETY: by the contract.
         unsafe {
             if self.tracks && references(text) > BY_PARENT && !text::is_singleton(text) {
-                if let Some(at) = self.met[..self.len].iter().position(|&known| known == text) {
+                if let Some(at) = self.met.position(text) {
                     w.reference(at as u64 + 1);
                     return true;
                 }
-                self.meet(text);
                 w.assign_id();
+                if !self.met.push(text) {
+                    return false;
+                }
             }
             of_any_width(w, text).is_ok()
         }
@@ -103,88 +218,118 @@ impl<W: NativeWriter> Form<W> for Numbered {
 
     #[inline(always)]
     unsafe fn dict(&mut self, w: &mut W, entries: &[(Obj, Obj)]) -> bool {
-        let block = w.shape_begin(ShapeKind::Dict, 0, entries.len());
-        for &(name, _) in entries {
-            // SAFETY: by the contract; a string of one character is not known again by its address.
-            unsafe {
-                self.meet(if text::is_singleton(name) { std::ptr::null_mut() } else { name });
-                if of_any_width(w, name).is_err() {
-                    return false;
-                }
-            }
-        }
-        w.shape_end(block);
         // SAFETY: by the contract.
-        entries.iter().all(|&(_, value)| unsafe { leaf(self, w, value) })
+        unsafe {
+            let head = match self.known(w, entries) {
+                Some(true) => true,
+                Some(false) => self.shape(w, entries),
+                None => false,
+            };
+            head && entries.iter().all(|&(_, item)| value(self, w, item))
+        }
     }
 }
 
 /// # Safety
 /// `object` is alive, and the GIL held.
 #[inline(always)]
-unsafe fn leaf<W: Writer>(form: &mut (impl Form<W> + ?Sized), w: &mut W, object: Obj) -> bool {
+unsafe fn value<W: Writer>(form: &mut (impl Form<W> + ?Sized), w: &mut W, object: Obj) -> bool {
     // SAFETY: by the contract.
     unsafe {
         if text::is(object) {
             form.text(w, object)
         } else {
-            matches!(lone_leaf(w, object), Ok(true))
+            matches!(lone_leaf(w, object), Ok(true)) || lone_other(w, object) || nested(form, w, object)
         }
     }
 }
 
-/// Whether the objects are leaves that fit into a short message.
+/// Not compiled into each place that calls it, as it calls itself.
+#[inline(never)]
+unsafe fn nested<W: Writer>(form: &mut (impl Form<W> + ?Sized), w: &mut W, object: Obj) -> bool {
+    // SAFETY: the contract is the same.
+    unsafe { container(form, w, object) }
+}
+
+/// Takes what an object may need from the room that is left. `false`: there is none for it, or it is none of those that are written
+/// here.
 ///
 /// # Safety
-/// They are alive.
+/// `object` is alive.
 #[inline(always)]
-unsafe fn fit(objects: impl Iterator<Item = Obj>) -> bool {
-    let mut left = Bounded::SHORT;
-    for object in objects {
-        // SAFETY: by the contract; a string is read as one.
-        let size = unsafe {
-            if text::is(object) {
-                text::len(object) + 4
-            } else if is_leaf(object) {
-                10
-            } else {
+unsafe fn fits<W: Writer>(form: &(impl Form<W> + ?Sized), object: Obj, left: &mut usize, depth: usize) -> bool {
+    // SAFETY: by the contract; an object is read as what its type says.
+    let size = unsafe {
+        if text::is(object) {
+            text::len(object) + LEAST
+        } else if is_leaf(object) {
+            NUMBER
+        } else if ffi::PyBytes_CheckExact(object) != 0 {
+            if form.may_be_shared(object) {
                 return false;
             }
-        };
-        match left.checked_sub(size) {
-            Some(less) => left = less,
-            None => return false,
+            ffi::Py_SIZE(object) as usize + LEAST
+        } else {
+            return depth > 0 && !form.may_be_shared(object) && parts_fit(form, object, left, depth - 1);
         }
+    };
+    match left.checked_sub(size) {
+        Some(less) => *left = less,
+        None => return false,
     }
     true
 }
 
-/// Writes the message of a list, tuple or dict of few leaves. `false`: it is none, or its encoder has to say what is wrong with it;
-/// the output is void.
+/// The same for what a container holds.
 ///
 /// # Safety
-/// `object` is alive, and the GIL held.
+/// `object` is alive.
+#[inline(never)]
+unsafe fn parts_fit<W: Writer>(form: &(impl Form<W> + ?Sized), object: Obj, left: &mut usize, depth: usize) -> bool {
+    // SAFETY: by the contract; an object is read as what its type says.
+    unsafe {
+        let Some(less) = left.checked_sub(LEAST) else { return false };
+        *left = less;
+        match sequence_of(object) {
+            Some(seq) => items(object, seq).iter().all(|&item| fits(form, item, left, depth)),
+            None if ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyDict_Type) => {
+                let Some(entries) = dict::entries(object) else { return false };
+                entries.iter().all(|&(key, item)| fits(form, key, left, depth) && fits(form, item, left, depth))
+            }
+            None => false,
+        }
+    }
+}
+
+/// # Safety
+/// `object` is alive.
 #[inline(always)]
-pub unsafe fn wrote<W: Writer>(w: &mut W, form: &mut impl Form<W>, object: Obj) -> bool {
+unsafe fn sequence_of(object: Obj) -> Option<Seq> {
+    // SAFETY: by the contract.
+    let class = unsafe { ffi::Py_TYPE(object) };
+    if class == addr_of_mut!(ffi::PyList_Type) {
+        Some(Seq::List)
+    } else if class == addr_of_mut!(ffi::PyTuple_Type) {
+        Some(Seq::Tuple)
+    } else {
+        None
+    }
+}
+
+/// Writes a list, tuple or dict that fits. `false`: it is none.
+///
+/// # Safety
+/// As for [`wrote`].
+#[inline(always)]
+unsafe fn container<W: Writer>(form: &mut (impl Form<W> + ?Sized), w: &mut W, object: Obj) -> bool {
     // SAFETY: by the contract. Nothing here runs Python code, so the container stays as it is.
     unsafe {
-        let class = ffi::Py_TYPE(object);
-        let seq = if class == addr_of_mut!(ffi::PyList_Type) {
-            Seq::List
-        } else if class == addr_of_mut!(ffi::PyTuple_Type) {
-            Seq::Tuple
-        } else if class == addr_of_mut!(ffi::PyDict_Type) {
-            let Some(entries @ [_, ..]) = dict::entries(object) else { return false };
-            return entries.len() <= MOST
-                && fit(entries.iter().flat_map(|&(key, value)| [key, value]))
-                && form.dict(w, entries);
-        } else {
-            return false;
+        let Some(seq) = sequence_of(object) else {
+            // A large int is a leaf that fits, and yet none that is written here.
+            let is_dict = ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyDict_Type);
+            return is_dict && dict::entries(object).is_some_and(|entries| form.dict(w, entries));
         };
         let items = items(object, seq);
-        if items.is_empty() || items.len() > MOST || !fit(items.iter().copied()) {
-            return false;
-        }
         if form.run(w, items, seq) {
             return true;
         }
@@ -192,6 +337,18 @@ pub unsafe fn wrote<W: Writer>(w: &mut W, form: &mut impl Form<W>, object: Obj) 
             Seq::List => w.list(items.len()),
             Seq::Tuple => w.tuple(items.len()),
         }
-        items.iter().all(|&item| leaf(form, w, item))
+        items.iter().all(|&item| value(form, w, item))
     }
+}
+
+/// Writes the message of a small list, tuple or dict. `false`: it is none, or its encoder has to say what is wrong with it; the output
+/// is void.
+///
+/// # Safety
+/// `object` is alive, and the GIL held.
+#[inline(always)]
+pub unsafe fn wrote<W: Writer>(w: &mut W, form: &mut impl Form<W>, object: Obj) -> bool {
+    let mut left = Bounded::SHORT;
+    // SAFETY: by the contract. The message's own container may be held by others: nothing in it can be itself, as it fits.
+    unsafe { parts_fit(form, object, &mut left, DEEPEST) && container(form, w, object) }
 }
