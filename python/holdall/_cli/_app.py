@@ -23,6 +23,7 @@ COMMANDS = {
     "cat": "print the values of a file, as Python or JSON",
     "get": "print one member of a file, without reading the rest",
     "inspect": "show what a file consists of",
+    "schema": "show which classes a file holds; write Python or JSON Schema for them",
     "convert": "write a file in another format",
     "diff": "compare two files, value by value",
     "verify": "check every frame and checksum; repair logs",
