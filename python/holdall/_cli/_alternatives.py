@@ -39,7 +39,7 @@ def alternatives(place: Place, seen: Seen) -> list[Alternative]:
     if place.texts and str in leaves:
         leaves = leaves - {str} | {place.texts[0][0]}
     found = [Alternative("leaf", cls) for cls in sorted(leaves, key=_order)]
-    found += [Alternative("class", None, layout=seen.classes[name]) for name in sorted(place.named)]
+    found += [Alternative("class", None, layout=seen.classes[key]) for key in sorted(place.named)]
     layout = record_of(place)
     if layout is not None:
         found.append(Alternative("class", None, layout=layout))

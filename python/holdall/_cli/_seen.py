@@ -79,7 +79,7 @@ class Place:
         self.maps: dict[type[Any], tuple[Place, Place]] = {}
         self.dicts: list[Layout] = []
         self.empty = False
-        self.named: dict[str, None] = {}
+        self.named: dict[tuple[str, int], None] = {}
 
     def items_of(self, cls: type[Any]) -> Place:
         """Where the items of a container of that class stand."""
@@ -176,13 +176,16 @@ class Seen:
     """All that was added.
 
     texts: whether texts may stand for dates and UUIDs, as in schemaless formats.
+    versions: whether the versions of a class are told apart.
+    classes: by name and version, which is 0 if they are not told apart.
     """
 
-    def __init__(self, *, texts: bool) -> None:
+    def __init__(self, *, texts: bool, versions: bool = False) -> None:
         self.texts = texts
+        self.versions = versions
         self.place = Place()
         self.count = 0
-        self.classes: dict[str, Layout] = {}
+        self.classes: dict[tuple[str, int], Layout] = {}
         self.dicts: dict[frozenset[str], Layout] = {}
         self._stack: list[tuple[Place, Any]] = []
         self._met: dict[int, tuple[Any, set[int]]] = {}
@@ -270,19 +273,20 @@ class Seen:
         layout.count += 1
         self._fields(layout, value.items())
 
-    def _layout(self, place: Place, name: str) -> Layout | None:
-        layout = self.classes.get(name)
+    def _layout(self, place: Place, name: str, version: int = 1) -> Layout | None:
+        key = name, version if self.versions else 0
+        layout = self.classes.get(key)
         if layout is None:
             if len(self.classes) >= _MOST_LAYOUTS:
                 place.anything = True
                 return None
-            layout = self.classes[name] = Layout(name)
-        place.named[name] = None
+            layout = self.classes[key] = Layout(name)
+        place.named[key] = None
         layout.count += 1
         return layout
 
     def _record(self, place: Place, value: Any) -> None:
-        layout = self._layout(place, value.type_name)
+        layout = self._layout(place, value.type_name, value.version)
         if layout is None:
             return
         layout.kinds[value.kind] = None
