@@ -27,6 +27,7 @@ COMMANDS = {
     "convert": "write a file in another format",
     "diff": "compare two files, value by value",
     "lock": "write down how classes are stored; say which change of code breaks that",
+    "rewrite": "store old files as the code of today does",
     "verify": "check every frame and checksum; repair logs",
     "bench": "measure formats on your own data",
     "completion": "print the completion script of a shell",
