@@ -453,6 +453,28 @@ def test_layouts_in_data():
     assert run("lock", "log.hold", "--code", "shop").out.count("breaks:") == 3
 
 
+def test_classes_that_declare_nothing_are_known_by_their_data():
+    write("shop.py", "class Bag:\n    pass\nclass Wrong(Exception):\n    pass\nclass Other:\n    pass\n")
+    bag = holdall.Record("shop.Bag", {"x": 1})
+    holdall.dump([bag, holdall.Record("shop.Gone", {"y": bag})], "v.hold")
+    done = run("lock", "v.hold", "--code", "shop")
+    assert done.code == 1 and "shop.Gone: breaks: no class" in done.out and "shop.Bag" not in done.out
+    text = pathlib.Path("shop.py").read_text().replace("Other:", "Gone:")
+    pathlib.Path("shop.py").write_text(text)
+    assert run("lock", "v.hold", "--code", "shop") == (0, "holdall.lock: 2 classes\n", "")
+    assert json.loads(pathlib.Path("holdall.lock").read_text())["classes"]["shop.Bag"] == {
+        "1": {"kind": "open", "fields": {"x": {"type": "int"}}}
+    }
+    # A class that becomes a dict, which no class of Python's is.
+    pathlib.Path("shop.py").write_text(
+        text.replace("class Bag:\n    pass", "class Bag(typing.TypedDict):\n    x: int")
+    )
+    assert (
+        "its base changed: it extended no builtin, and extends `dict` now"
+        in run("lock", "--code", "shop", "--check").out
+    )
+
+
 def test_names_in_data_are_no_code():
     holdall.dump(holdall.Record("os.system\n: breaks", {'a"\n': 1}), "v.hold")
     assert run("lock", "v.hold").code == 0

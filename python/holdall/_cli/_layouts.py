@@ -29,7 +29,7 @@ from ._alternatives import alternatives, is_always, path_of
 from ._write_python import Names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
     from ._seen import Layout as Stored
     from ._seen import Seen
@@ -68,8 +68,8 @@ class Known(NamedTuple):
         return f"{os.path.relpath(file) if file else self.cls.__module__}:{line}"
 
 
-def classes_of(modules: Iterable[str]) -> list[Known]:
-    """The classes of modules that can be stored by their fields, and all that were registered, by name."""
+def classes_of(modules: Iterable[str], stored: Container[str] = ()) -> list[Known]:
+    """The classes of modules that say their fields, those that are stored under these names, and all that were registered; by name."""
     modules = tuple(modules)
     found: dict[type[Any], None] = dict.fromkeys(
         cls for cls in _core.registered_subclasses(object) if not cls.__module__.startswith("holdall.")
@@ -77,7 +77,11 @@ def classes_of(modules: Iterable[str]) -> list[Known]:
     for name, module in [*sys.modules.items()]:
         if name in modules or name.startswith(tuple(f"{each}." for each in modules)):
             for cls in [*vars(module).values()]:
-                if isinstance(cls, type) and cls.__module__ == name and _is_stored(cls):
+                if (
+                    isinstance(cls, type)
+                    and cls.__module__ == name
+                    and (_is_stored(cls) or stored_name(cls) in stored)
+                ):
                     found[cls] = None
     known = [each for cls in found if (each := _known(cls)) is not None]
     return sorted(known, key=lambda each: each.name)

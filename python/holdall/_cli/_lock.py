@@ -81,7 +81,7 @@ def command(files: tuple[str, ...], modules: tuple[str, ...], check: bool, path:
                 mine = stored.setdefault(name, {})
                 mine[version] = merged(mine.get(version), layout, of_code=False)
     imported(modules)
-    known = classes_of(modules)
+    known = classes_of(modules, stored)
     told = findings(stored, known, path) if modules else []
     _print(told)
     broken = [each for each in told if each.finding.breaks]
