@@ -362,6 +362,17 @@ def test_an_object_in_many_places_is_not_looked_at_in_each():
     assert sum(not place.anything for place in places) == _seen._MOST_PLACES
 
 
+def test_maps_that_stand_twice_in_each_other_are_written_in_bounded_size():
+    """Each map holds the next one in two places: written out, that is twice as much at each level."""
+    content = []
+    for level in reversed(range(30)):
+        # Two keys, and none that all have: maps.
+        content = [{f"a{level}": content, f"b{level}": (content,)}, {f"c{level}": [], f"d{level}": ()}]
+    holdall.dump(content, "v.hold")
+    for args in ((), ("--python",), ("--json",)):
+        assert len(invoke("schema", "v.hold", *args).out) < 1_000_000
+
+
 def test_names_from_data_are_never_code(module_of):
     evil = "x: int = __import__('os').system('touch ran')\n    y"
     content = [

@@ -13,7 +13,7 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 from ._alternatives import Alternative, alternatives, is_always
-from ._write_python import Names
+from ._write_python import MOST_PARTS, Names
 
 if TYPE_CHECKING:
     from ._seen import Layout, Place, Seen
@@ -40,14 +40,18 @@ class _Schema:
     def __init__(self, seen: Seen) -> None:
         self.seen = seen
         self.names = Names(seen)
+        self._left = MOST_PARTS
 
     def whole(self) -> dict[str, Any]:
         defs = {self.names.of[id(layout)]: self.layout(layout) for layout in self.names.layouts}
         return {"$schema": _DIALECT, **self.place(self.seen.place), **({"$defs": defs} if defs else {})}
 
     def place(self, place: Place, within: tuple[Place, ...] = ()) -> dict[str, Any]:
+        if not within:
+            self._left = MOST_PARTS
+        self._left -= 1
         found = alternatives(place, self.seen)
-        if place.anything or not found or place in within:
+        if self._left < 0 or place.anything or not found or place in within:
             return {}
         schemas: list[dict[str, Any]] = []
         for each in found:

@@ -27,6 +27,8 @@ _ANY = "Any"
 # What pydantic stores in a model beside its fields.
 _OF_PYDANTIC = "__pydantic_"
 _IN_TEXTS = {datetime.datetime, datetime.date, datetime.time, datetime.timedelta, uuid.UUID, decimal.Decimal}
+# Of one type. Maps in maps, each in two places of the next, would be written twice as often at each level.
+MOST_PARTS = 500
 # Of names that are made.
 _LONGEST = 80
 
@@ -37,6 +39,7 @@ class Names:
     def __init__(self, seen: Seen) -> None:
         self.seen = seen
         self.layouts: list[Layout] = []
+        self._left = MOST_PARTS
         self.of: dict[int, str] = {}
         taken = {*keyword.kwlist, *dir(builtins), "holdall", "Content", "Any", "NoneType"}
         for layout, key in all_layouts(seen):
@@ -63,6 +66,11 @@ class Names:
 
     def annotation(self, place: Place, within: tuple[Place, ...] = ()) -> str:
         """The type of what stands in a place."""
+        if not within:
+            self._left = MOST_PARTS
+        self._left -= 1
+        if self._left < 0:
+            return _ANY
         found = self.chosen(alternatives(place, self.seen))
         # A map of maps that holds itself has no name by which it could.
         if place.anything or not found or place in within:
