@@ -152,9 +152,10 @@ def _layout(cls: type[Any], encodes: bool) -> tuple[Layout, tuple[str, ...]]:
 def _plain(cls: type[Any], layout: Layout) -> None:
     """Adds how plain formats write the class."""
     try:
-        pairs, by_position, tag, _ = plain_form(cls)
+        pairs, by_position = plain_form(cls)[:2]
     except (TypeError, ValueError):
         return
+    tag = _tag(cls)
     if by_position or layout["kind"] == "namedtuple":
         layout["by"] = "position"
     elif tag is not None:
@@ -162,6 +163,15 @@ def _plain(cls: type[Any], layout: Layout) -> None:
     for name, key in pairs or ():
         if key != name and name in layout["fields"]:
             layout["fields"][name]["key"] = key
+
+
+def _tag(cls: type[Any]) -> tuple[str, Any] | None:
+    """The key and value that were registered for a class, or that a Struct says."""
+    settings = _core.class_settings(cls)
+    if settings is not None and settings.tag is not None:
+        return settings.tag_field or "type", settings.tag
+    config = getattr(cls, "__struct_config__", None)
+    return (config.tag_field, config.tag) if config is not None and config.tag is not None else None
 
 
 def _json(value: Any) -> Any:
