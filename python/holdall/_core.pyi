@@ -375,6 +375,10 @@ def register_class(
 ) -> None: ...
 def class_settings(cls: _Class) -> Any: ...
 def registered_subclasses(cls: _Class) -> list[_Class]: ...
+def class_registration(
+    cls: _Class,
+) -> tuple[str, tuple[str, ...], int, dict[str, str], bool, bool] | None:
+    """Name, aliases, version, renames, whether there are `upgrade` and `encode`, of a registered class."""
 
 @final
 class CompiledSchema:

@@ -23,8 +23,11 @@ COMMANDS = {
     "cat": "print the values of a file, as Python or JSON",
     "get": "print one member of a file, without reading the rest",
     "inspect": "show what a file consists of",
+    "schema": "show which classes a file holds; write Python or JSON Schema for them",
     "convert": "write a file in another format",
     "diff": "compare two files, value by value",
+    "lock": "write down how classes are stored; say which change of code breaks that",
+    "rewrite": "store old files as the code of today does",
     "verify": "check every frame and checksum; repair logs",
     "bench": "measure formats on your own data",
     "completion": "print the completion script of a shell",
@@ -254,7 +257,8 @@ def output() -> Output:
 
 _EPILOG = """\b
 Exit codes: 0 done; 1 a difference, damage, or nothing there; 2 wrong usage or another error; 130 interrupted.
-Errors are one line on stderr. Nothing that a file says is ever imported or called.
+Errors are one line on stderr. Nothing that a file says is ever imported or called; `lock` and `rewrite`
+import the modules that --code names.
 
 \b
 Examples:

@@ -22,6 +22,13 @@ def format_option(name: str, dest: str, help: str) -> Callable[[FC], FC]:
 
 from_option = format_option("--from", "given", "The file's format; else by its extension or its bytes.")
 json_option = click.option("--json", "as_json", is_flag=True, help="One line of JSON for each value.")
+code_option = click.option(
+    "--code",
+    "modules",
+    multiple=True,
+    metavar="MODULE",
+    help="A module to import, with the classes and registrations; may be given several times.",
+)
 records_option = click.option(
     "--records",
     "as_records",

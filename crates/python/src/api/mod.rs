@@ -69,6 +69,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(crate::classes::registry::register_class, module)?)?;
     module.add_function(wrap_pyfunction!(crate::classes::registry::class_settings, module)?)?;
     module.add_function(wrap_pyfunction!(crate::classes::registry::registered_subclasses, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::classes::registry::class_registration, module)?)?;
     module.add_class::<crate::schema::CompiledSchema>()?;
     module.add_function(wrap_pyfunction!(crate::schema::compile_schema, module)?)?;
     module.add_function(wrap_pyfunction!(msgpack::dumps, module)?)?;

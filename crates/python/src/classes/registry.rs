@@ -260,3 +260,23 @@ pub fn registered_subclasses(cls: &Bound<'_, PyType>) -> PyResult<std::vec::Vec<
         Ok(found.into_std())
     })
 }
+
+/// What was registered for exactly this class, as `(name, aliases, version, renames, has upgrade, has encode)`, or None; for the
+/// command line, which compares it with what was stored.
+#[pyfunction]
+pub fn class_registration<'py>(cls: &Bound<'py, PyType>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    door(|| {
+        let py = cls.py();
+        let Some(known) = by_class(py, cls.as_ptr().cast())? else { return Ok(None) };
+        let renames = PyDict::new(py);
+        for (old, new) in &known.renames {
+            // SAFETY: the registration, which `known` holds, holds both.
+            let (old, new) =
+                unsafe { (Bound::from_borrowed_ptr(py, old.get()), Bound::from_borrowed_ptr(py, new.get())) };
+            renames.set_item(old, new)?;
+        }
+        let aliases = PyTuple::new(py, known.aliases.iter())?;
+        let told = (&known.name, aliases, known.version, renames, known.upgrade.is_some(), known.encode.is_some());
+        Ok(Some(told.into_pyobject(py)?))
+    })
+}
