@@ -127,7 +127,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Cost { work: if hash_cost == HashCost::default() { 0 } else { 500 }, bytes: 0 }
             }
             Make::Dialect(make) if D::hashes_parts(make) => return self.charge_key(hash_cost, at),
-            Make::Record(shape) => Cost { work: 0, bytes: shape.stored_name(self.py)?.len() },
+            Make::Record(shape) => Cost { work: 0, bytes: shape.stored_name()?.len() },
             _ => return Ok(()),
         };
         self.rules.work.charge(cost.work, "what is made of shared values, or takes long to make", at)?;

@@ -11,8 +11,8 @@ use crate::decode::dialect::Dialect;
 use crate::decode::{Decoder, Numbered};
 use crate::error::{decode, raised, unknown_type, Asked, Result};
 use crate::memory::{format, HashSet, Vec};
+use crate::shapes::{class_name, places, Build, Place, Shape, SAME_NAME};
 use crate::shapes::{classes, dicts, names};
-use crate::shapes::{places, Build, Place, Shape, SAME_NAME};
 use holdall_format::model::{self, Bytes, Name, ShapeKind, ShapeReader as _};
 use holdall_format::Reader;
 use pyo3::ffi;
@@ -33,6 +33,10 @@ pub(crate) fn shape_named(
     }
     let numbers = names.len() - references.len();
     let type_name = classes.then(|| names.remove(0));
+    if let Some(name) = &type_name {
+        // Here, so that every door refuses such a name, whether or not it looks the class up.
+        class_name(name).map_err(|fault| fault.found(token.at))?;
+    }
     Ok(Rc::new(Shape {
         kind: token.kind,
         bytes: 128 + 32 * names.len(),
@@ -209,7 +213,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// The shape with its class and how instances are built. Which class that is, and whether it is permitted, is looked up
     /// each time; how to build instances is cached while the plan and the class's version are the same.
     fn resolved(&mut self, raw: &Shape, at: usize) -> Result<Rc<Shape>> {
-        let name = raw.stored_name(self.py).map_err(|fault| fault.found(at))?;
+        let name = raw.stored_name()?;
         // Many shapes may have the same long name.
         self.rules.work.charge(name.len() / 8, "names of classes are looked up again and again", at)?;
         let Some(class) = self.resolve(name, at)? else {
