@@ -43,6 +43,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Make::Known(KnownType::PythonPattern) => self.pattern(&parts, at)?,
             Make::Known(known) => types::build(self.py, known, &parts, at)?,
             Make::DateTime(bits) => match parts.first() {
+                // SAFETY: `None` is a static object.
+                Some(zone) if zone.get() == unsafe { ffi::Py_None() } => {
+                    return Err(decode("a datetime whose zone is None", at));
+                }
                 // SAFETY: `parts` holds the zone.
                 Some(zone) => unsafe { types::datetime::datetime(bits, zone.get(), at)? },
                 None => return Err(decode("a datetime without its zone", at)),
