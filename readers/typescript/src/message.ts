@@ -38,6 +38,8 @@ interface Frame {
 }
 
 const NONE = -1;
+/** Tags with which the content of a record may begin. */
+const CONTENTS = [...CONTENT, "KNOWN_TYPE", "MARK", "REF_8", "REF_16", "REF_32"];
 /** What `begin` returns for a container that waits for values. */
 const OPEN: unique symbol = Symbol("open");
 const INT_RUNS: Record<string, number> = { I8: 1, I16: 2, I32: 4, I64: 8, F64: 8, BOOL: 1, ASCII: 1 };
@@ -165,13 +167,16 @@ export class Reader {
       if (name === "MARK" || name === "NAMED" || name.startsWith("REF_")) this.refuse("mark", "a mark of a mark or a reference");
       if (named && !TEXTS.includes(name)) this.refuse("mark", "a named value that is no text");
       if (named) this.lasting.push(id);
-      if (frame && this.contentOf(frame) && !SHARED_CONTENT.includes(name) ) this.refuse("value", "a content that is shared");
+      // A dtype that is a text is written out as well; only a NumpyDtype may be shared.
+      if (frame?.bare && name !== "KNOWN_TYPE") this.refuse("value", "a mark where all is written out");
+      if (frame && this.contentOf(frame) && !SHARED_CONTENT.includes(name)) this.refuse("value", "a content that is shared");
     } else if (name.startsWith("REF_")) {
       if (id !== NONE) this.refuse("reference", "the first value is a reference");
       const found = this.referred(name);
       if (frame && this.contentOf(frame) && isNode(found) && !["text", "bytes", "float", "complex", "buffer"].includes(found.kind)) {
         this.refuse("value", "a content that is shared");
       }
+      if (frame?.bare && !(isNode(found) && found.kind === "known")) this.refuse("value", "a reference where all is written out");
       return found;
     }
     const made = this.plain(name, tag, id);
@@ -267,13 +272,14 @@ export class Reader {
       for (const length of lengths) items.push(ascii(input, length));
       return items;
     }
+    const tag = kind.replace("I", "INT_");
     for (let at = 0; at < count; at++) {
       if (kind === "F64") items.push(this.float());
       else if (kind === "BOOL") {
         const byte = input.u8();
         if (byte > 1) this.refuse("bool", "a byte that is no bool");
         items.push(byte === 1);
-      } else items.push(this.plain(kind.replace("I", "INT_"), 0, NONE) as number);
+      } else items.push(this.plain(tag, 0, NONE) as number);
     }
     return items;
   }
@@ -379,8 +385,7 @@ export class Reader {
       const known = isNode(content) && content.kind === "known" && !["Deque", "DefaultDict"].includes(content.name);
       if (shape.kind === "based" && known) this.refuse("value", "a content that no builtin has");
     };
-    const contents = [...CONTENT, "KNOWN_TYPE", "MARK", "REF_8", "REF_16", "REF_32"];
-    const only = (at: number): string[] | undefined => (shape.kind === "based" && at === 0 ? contents : undefined);
+    const only = (at: number): string[] | undefined => (shape.kind === "based" && at === 0 ? CONTENTS : undefined);
     return this.push({ left: count, put, last, value: node, id, only });
   }
 
