@@ -54,7 +54,7 @@ bench-lisp: override ARGS += --only sbcl
 bench-lisp: bench ## of these, cl-binary-store's data sets beside SBCL; CL_BINARY_STORE=the library's source
 
 ##@ Check
-.PHONY: check test beside-the-build lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-versions peers corpora interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
+.PHONY: check test beside-the-build lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-readers check-versions peers corpora interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
 # `+`: what stands in a variable is not seen to be make, which would keep its jobs to itself.
 STEP = +@$(MAKE) --no-print-directory
 # What takes more than a few seconds: hostile inputs, deep graphs, processes that are killed, random graphs, whole programs.
@@ -137,6 +137,9 @@ check-julia: $(EXTENSION) $(VENV)/.stamp-test ## Julia loads what we write, and 
 
 check-lisp: $(EXTENSION) $(VENV)/.stamp-test ## Lisp restores what we write of its own files; needs sbcl, and CL_BINARY_STORE=the library's source
 	@PYTHON=$(abspath $(BIN)/python) CL_BINARY_STORE='$(CL_BINARY_STORE)' tests/lisp/check.sh
+
+check-readers: ## the TypeScript reader agrees with all vectors, files and logs; needs Node 20 or newer, else it skips
+	@readers/check.sh
 
 # The extension is built for each of them, in an environment of its own.
 PYTHONS ?= python3.10 python3.12 python3.13

@@ -110,7 +110,7 @@ def register(
     Registering a class anew replaces what was said before. Returns `cls`, unchanged. The registry keeps the class alive.
 
     Raises TypeError: an argument of the wrong kind, or one of `encode` and `decode` without the other.
-    Raises HoldallError: the name or an alias belongs to another class already, or `version` is below 1.
+    Raises HoldallError: the name or an alias belongs to another class already, or has a lone surrogate, or `version` is below 1.
 
     >>> from dataclasses import dataclass
     >>> @register(name="shop.Item", version=2, renames={"label": "title"})
@@ -160,6 +160,9 @@ def register(
         for text in texts:
             if not isinstance(text, str):
                 raise TypeError(f"register: {option}: expected str, got {_kind(text)}")
+    for option, texts in (("name", (name or "",)), ("aliases", aliases)):
+        if any("\ud800" <= char <= "\udfff" for text in texts for char in text):
+            raise _core.HoldallError(f"register: {option}: expected text without lone surrogates")
     for option, hook in (("upgrade", upgrade), ("encode", encode), ("decode", decode)):
         if hook is not None and not callable(hook):
             raise TypeError(f"register: {option}: expected a callable, got {_kind(hook)}")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import collections
 import copy
+import datetime as dt
 import gc
 import pickle
 import weakref
@@ -412,6 +414,18 @@ def test_a_records_content_is_its_own() -> None:
     ):
         with pytest.raises(holdall.DecodeError, match="not its own"):
             based_record(w.reference(1), w.mark(content))
+
+
+def test_a_records_content_is_of_a_builtin() -> None:
+    """Whatever no builtin's subclass has is refused when it is written, as it is when it is read."""
+    for content in (w.NONE, w.tag("TRUE"), w.known("Date", w.integer(1)), w.mark(w.sequence())):
+        with pytest.raises(holdall.DecodeError, match="expected the content of a subclass of a builtin"):
+            based_record(content)
+    for payload in (None, True, dt.date.min, collections.Counter()):
+        record = holdall.Record("a.B", {})
+        record.__setstate__((1, "based", {}, payload))
+        with pytest.raises(holdall.EncodeError, match="of no builtin type that can be subclassed"):
+            holdall.dumps(record)
 
 
 def test_an_exceptions_content_is_its_own() -> None:

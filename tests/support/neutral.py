@@ -165,6 +165,7 @@ _TEXTUAL = {
         decimal.Decimal,
     )
 }
+_SAFETY = {uuid.SafeUUID.unknown: b"", uuid.SafeUUID.safe: b"\0", uuid.SafeUUID.unsafe: b"\xff"}
 _MICROSECOND = dt.timedelta(microseconds=1)
 
 
@@ -186,7 +187,7 @@ KNOWN: dict[type, Callable[[Any], tuple[str, list[Any]]]] = {
     dt.timezone: _timezone,
     zoneinfo.ZoneInfo: lambda x: ("ZoneInfo", [x.key]),
     fractions.Fraction: lambda x: ("Fraction", [x.numerator, x.denominator]),
-    uuid.UUID: lambda x: ("Uuid", [x.bytes]),
+    uuid.UUID: lambda x: ("Uuid", [x.bytes + _SAFETY[x.is_safe]]),
     re.Pattern: lambda x: ("Pattern", [x.pattern, x.flags]),
     range: lambda x: ("Range", [x.start, x.stop, x.step]),
     slice: lambda x: ("Slice", [x.start, x.stop, x.step]),
@@ -198,7 +199,7 @@ KNOWN: dict[type, Callable[[Any], tuple[str, list[Any]]]] = {
     collections.OrderedDict: lambda x: ("OrderedDict", [dict(x)]),
     collections.defaultdict: lambda x: ("DefaultDict", [x.default_factory, dict(x)]),
     collections.Counter: lambda x: ("Counter", [dict(x)]),
-    types.MappingProxyType: lambda x: ("MappingProxy", [dict(x)]),
+    types.MappingProxyType: lambda x: ("MappingProxy", [x.copy()]),
     type: lambda x: ("BuiltinType", [x.__name__]),
 }
 

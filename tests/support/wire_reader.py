@@ -23,6 +23,7 @@ class Malformed(Exception):
 DICT, SIZES = ("DICT", "DICT_EMPTY"), ("NONE", "INT_FIX", "INT_8", "INT_16", "INT_32", "INT_64")
 STRICT = {("Deque", 0): SIZES, ("Deque", 1): ("LIST", "LIST_FIX")}
 STRICT |= {("OrderedDict", 0): DICT, ("Counter", 0): DICT, ("DefaultDict", 1): DICT}
+TEXTS = ("ASCII_FIX", "ASCII", "LATIN_1", "UCS_2", "UTF_8")
 INTS = {"8": "<b", "16": "<h", "32": "<i", "64": "<q"}
 
 
@@ -114,6 +115,8 @@ class Reader:
         if name in ("MARK", "NAMED", "REF_8", "REF_16", "REF_32") and number is not None:
             raise Malformed("mark")
         if name in ("MARK", "NAMED"):
+            if name == "NAMED" and self.at < self.end and TAGS[self.data[self.at]][0] not in TEXTS:
+                raise Malformed("named")
             self.numbered.append(None)
             return self.value(len(self.numbered) - 1)
         if name.startswith("REF_"):
@@ -253,6 +256,8 @@ class Reader:
         name = names.pop(0) if tag == "CLASS" and names else ""
         if len(names) != fields or len(set(names)) != fields:
             raise Malformed("names")
+        if (kind in ("enum", "custom") and fields) or any("\ud800" <= char <= "\udfff" for char in name):
+            raise Malformed("names")
         self.layouts.append(Layout(kind, version, name, names))
         return self.layouts[-1]
 
@@ -320,7 +325,7 @@ class Reader:
         again = self.value() if flags & 64 else None
         node.parts += [self.value() for _ in range(3 if flags & 2 else 2)]
         for which in (number, again):
-            if which is not None:
-                self.numbered[which] = self.numbered[which] or node
+            if which is not None and self.numbered[which] is None:
+                self.begin(node, which)
         node.parts += [self.value() for flag, has in FLAGS if 2 < flag < 64 and flags & flag and has]
         return node

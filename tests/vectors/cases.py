@@ -390,6 +390,7 @@ FILES: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     "buffers by lz4": (buffers, {"compress": "lz4"}),
     "blocks by zstd": (lambda: [bytes(2_500_000), 7], {"compress": "zstd"}),
     "blocks by lz4": (lambda: [bytes(2_500_000), 7], {"compress": "lz4"}),
+    "key tables": (lambda: {f"key {at}": [f"value {at}", at] * 20 for at in range(100)}, {"compress": "lz4"}),
 }
 
 

@@ -17,8 +17,11 @@ sys.path.insert(0, str(FOLDER.parents[1]))
 import holdall  # noqa: E402
 from tests.support import file_frames  # noqa: E402
 from tests.support.neutral import show  # noqa: E402
+from tests.support.wire import message as ordinary  # noqa: E402
+from tests.support.wire_files import Log  # noqa: E402
 from tests.support.wire_reader import Reader  # noqa: E402
 from tests.support.xxh3 import xxh3  # noqa: E402
+from tests.vectors import forms  # noqa: E402
 from tests.vectors.cases import BAD_FILES, BY_TOKENS, BYTES, FILES, INVALID, OBJECTS  # noqa: E402
 
 
@@ -31,12 +34,69 @@ def valid(group: str) -> list[dict[str, Any]]:
     made = [
         vector(name, holdall.dumps(make(), canonical=True), True) for name, make in OBJECTS[group].items()
     ]
-    return made + [vector(name, bytes.fromhex(text), False) for name, text in BYTES.get(group, {}).items()]
+    made += [vector(name, bytes.fromhex(text), False) for name, text in BYTES.get(group, {}).items()]
+    return made + [vector(name, data, False) for name, data in forms.OTHERS.get(group, {}).items()]
+
+
+def refusal(load: Any, *args: Any, **options: Any) -> int:
+    """Where the reference reader was when it refused that."""
+    try:
+        load(*args, **options)
+    except holdall.DecodeError as failure:
+        return failure.offset
+    raise AssertionError("not refused")
+
+
+def buffers() -> list[dict[str, Any]]:
+    def made(name: str, data: bytes, given: list[bytes]) -> dict[str, Any]:
+        return {"name": name, "bytes": data.hex(), "buffers": [one.hex() for one in given]}
+
+    found = []
+    for name, (data, given) in forms.BUFFERS.items():
+        value = show(Reader(data).message(), numbers=True)
+        found.append(made(name, data, given) | {"canonical": False, "value": value})
+    for name, (data, given, error) in forms.BAD_BUFFERS.items():
+        offset = refusal(holdall.loads, data, buffers=given)
+        found.append(made(name, data, given) | {"error": error, "offset": offset})
+    return found
+
+
+def trusted() -> list[dict[str, Any]]:
+    found = []
+    for name, (before, data) in forms.TRUSTED.items():
+        reader = None
+        for one in [*before, data]:
+            reader = Reader(one, trust=True, before=reader)
+            value = reader.message()
+        shown = {"before": [one.hex() for one in before], "bytes": data.hex(), "canonical": False}
+        found.append({"name": name, **shown, "value": show(value, numbers=True)})
+    for name, (before, data, error) in forms.BAD_TRUSTED.items():
+        found.append(
+            {"name": name, "before": [one.hex() for one in before], "bytes": data.hex(), "error": error}
+        )
+    return found
+
+
+def logs() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for name, make in forms.LOGS.items():
+        data = make()
+        by_names, by_records = (Log(data, by_names=by).records for by in (True, False))
+        # What was damaged decides which of the two ways finds more; a reader that uses both loses nothing.
+        records = max(by_names, by_records, key=len)
+        found.append({"name": name, "log": data.hex(), "records": [show(one) for one in records]})
+    for name, (error, make) in forms.BAD_LOGS.items():
+        found.append({"name": name, "log": make().hex(), "error": error})
+    return found
+
+
+def limits() -> list[dict[str, Any]]:
+    return [{"name": name, "runs": runs, "read": read} for name, (runs, read) in forms.LIMITS.items()]
 
 
 def invalid() -> list[dict[str, Any]]:
     found = []
-    for name, text, error in INVALID:
+    for name, text, error in [*INVALID, *forms.INVALID]:
         data = bytes.fromhex(text)
         try:
             holdall.loads(data)
@@ -113,6 +173,8 @@ def write_value(path: pathlib.Path, data: bytes) -> None:
 
 def main() -> None:
     made = {group: valid(group) for group in OBJECTS} | {"invalid": invalid(), "files": files()}
+    made["numpy"] = [vector(name, ordinary(data), False) for name, data in forms.NUMPY.items()]
+    made |= {"buffers": buffers(), "trusted": trusted(), "logs": logs(), "limits": limits()}
     changed = []
     for group, vectors in made.items():
         path = FOLDER / f"{group}.json"

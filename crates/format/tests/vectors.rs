@@ -183,8 +183,8 @@ fn again(message: &[u8]) -> Result<Vec<u8>, Error> {
 #[test]
 fn valid_messages_are_read_and_written_again() {
     let mut count = 0;
-    for group in ["scalars", "text", "containers", "references", "layouts", "known"] {
-        for vector in vectors(group) {
+    for group in ["scalars", "text", "containers", "references", "layouts", "known", "numpy", "buffers"] {
+        for vector in vectors(group).into_iter().filter(|vector| vector["error"].is_null()) {
             let message = bytes(&vector["bytes"]);
             let written = again(&message).unwrap_or_else(|error| panic!("{}: {error}", vector["name"]));
             if vector["canonical"] == true {

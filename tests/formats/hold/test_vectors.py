@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import pathlib
 from typing import Any
 
@@ -33,7 +34,13 @@ VALID = [one for group in OBJECTS for one in vectors(group)]
 @each("vector", VALID)
 def test_is_read_as_described(vector: dict[str, Any]) -> None:
     loaded = holdall.loads(bytes.fromhex(vector["bytes"]), types=holdall.Record)
-    assert show(describe(loaded)) == relabel(vector["value"])
+    assert show(describe(loaded)) == relabel(here(vector["value"]))
+
+
+def here(value: Any) -> Any:
+    """A path of another system is its pure form here."""
+    other = "PosixPath" if os.name == "nt" else "WindowsPath"
+    return json.loads(json.dumps(value).replace(f'"{other}"', f'"Pure{other}"'))
 
 
 @each("vector", VALID)

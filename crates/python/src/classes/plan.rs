@@ -260,9 +260,9 @@ impl Plan {
         Ok(self.plain.get_or_init(|| Plain { fields, array_like, tag, in_slots, omits }))
     }
 
-    /// Renames fields that were stored under an older name.
-    pub fn rename(&self, names: &mut [Owned]) {
-        let Some(registration) = &self.registration else { return };
+    /// Renames fields that were stored under an older name. Returns whether there are such names.
+    pub fn rename(&self, names: &mut [Owned]) -> bool {
+        let Some(registration) = &self.registration else { return false };
         for name in names {
             // SAFETY: field names are strings.
             let is_it = |old: &Owned| unsafe { text::equal(old.get(), name.get()) };
@@ -270,6 +270,7 @@ impl Plan {
                 *name = new.clone();
             }
         }
+        !registration.renames.is_empty()
     }
 
     /// Whether an instance is nothing but memory of the class's size.

@@ -43,6 +43,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Make::Known(KnownType::PythonPattern) => self.pattern(&parts, at)?,
             Make::Known(known) => types::build(self.py, known, &parts, at)?,
             Make::DateTime(bits) => match parts.first() {
+                // SAFETY: `None` is a static object.
+                Some(zone) if zone.get() == unsafe { ffi::Py_None() } => {
+                    return Err(decode("a datetime whose zone is None", at));
+                }
                 // SAFETY: `parts` holds the zone.
                 Some(zone) => unsafe { types::datetime::datetime(bits, zone.get(), at)? },
                 None => return Err(decode("a datetime without its zone", at)),
@@ -127,7 +131,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Cost { work: if hash_cost == HashCost::default() { 0 } else { 500 }, bytes: 0 }
             }
             Make::Dialect(make) if D::hashes_parts(make) => return self.charge_key(hash_cost, at),
-            Make::Record(shape) => Cost { work: 0, bytes: shape.stored_name(self.py)?.len() },
+            Make::Record(shape) => Cost { work: 0, bytes: shape.stored_name()?.len() },
             _ => return Ok(()),
         };
         self.rules.work.charge(cost.work, "what is made of shared values, or takes long to make", at)?;

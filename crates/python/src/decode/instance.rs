@@ -224,7 +224,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if len == 0 {
             return self.make(frame).map(Some);
         }
-        if shape.kind == ShapeKind::Based && self.refers()? {
+        if shape.kind == ShapeKind::Based && self.content_refers()? {
             frame.flags |= NOT_ITS_OWN;
         }
         Ok(self.push(frame))
@@ -236,6 +236,27 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let token = self.r.next()?;
         self.r.rewind(place);
         Ok(matches!(token, Token::Reference(_)))
+    }
+
+    /// Whether the content of a record is a reference. One that no builtin has is refused, and so is a container with an id: it
+    /// belongs to the instance, which has the id. A tuple may be an exception's content, which is another object.
+    fn content_refers(&mut self) -> Result<bool> {
+        let place = self.r.place();
+        let mut token = self.r.next()?;
+        let has_id = matches!(token, Token::AssignId);
+        if has_id {
+            token = self.r.next()?;
+        }
+        self.r.rewind(place);
+        match token {
+            Token::Reference(_) => Ok(true),
+            Token::Text(_) | Token::Bytes(_) | Token::Int(_) | Token::BigInt(_) => Ok(false),
+            Token::Float(_) | Token::Complex(..) | Token::Buffer { .. } | Token::Tuple(_) => Ok(false),
+            Token::List(_) | Token::Dict(_) | Token::Set(_) | Token::FrozenSet(_) if !has_id => Ok(false),
+            Token::ByteArray(_) if !has_id => Ok(false),
+            Token::KnownType(KnownType::PythonDeque | KnownType::PythonDefaultDict) if !has_id => Ok(false),
+            _ => Err(decode("expected the content of a subclass of a builtin", self.here())),
+        }
     }
 
     /// An instance of a subclass of a builtin: its content as that builtin comes first, then its fields.

@@ -11,8 +11,8 @@ use crate::decode::dialect::Dialect;
 use crate::decode::{Decoder, Numbered};
 use crate::error::{decode, raised, unknown_type, Asked, Result};
 use crate::memory::{format, HashSet, Vec};
+use crate::shapes::{class_name, places, Build, Place, Shape, SAME_NAME};
 use crate::shapes::{classes, dicts, names};
-use crate::shapes::{places, Build, Place, Shape, SAME_NAME};
 use holdall_format::model::{self, Bytes, Name, ShapeKind, ShapeReader as _};
 use holdall_format::Reader;
 use pyo3::ffi;
@@ -33,6 +33,11 @@ pub(crate) fn shape_named(
     }
     let numbers = names.len() - references.len();
     let type_name = classes.then(|| names.remove(0));
+    if let Some(name) = &type_name {
+        // Here, so that every door refuses such a name, whether or not it looks the class up.
+        class_name(name).map_err(|fault| fault.found(token.at))?;
+        distinct(&interned(&names)?, token.at)?;
+    }
     Ok(Rc::new(Shape {
         kind: token.kind,
         bytes: 128 + 32 * names.len(),
@@ -209,7 +214,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// The shape with its class and how instances are built. Which class that is, and whether it is permitted, is looked up
     /// each time; how to build instances is cached while the plan and the class's version are the same.
     fn resolved(&mut self, raw: &Shape, at: usize) -> Result<Rc<Shape>> {
-        let name = raw.stored_name(self.py).map_err(|fault| fault.found(at))?;
+        let name = raw.stored_name()?;
         // Many shapes may have the same long name.
         self.rules.work.charge(name.len() / 8, "names of classes are looked up again and again", at)?;
         let Some(class) = self.resolve(name, at)? else {
@@ -259,7 +264,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             (ShapeKind::Custom, _) => return Err(mismatch("what its registered `encode` gave")),
             _ => {}
         }
-        plan.rename(&mut shape.names);
+        let renamed = plan.rename(&mut shape.names);
         if let Some(registration) = &plan.registration {
             if registration.upgrade.is_some()
                 && registration.version != shape.version
@@ -268,7 +273,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 return Ok(Build::Upgraded { plan: plan.clone(), lacking: None });
             }
         }
-        intern_names(&mut shape.names, at)?;
+        shape.names = interned(&shape.names)?;
+        if renamed {
+            distinct(&shape.names, at)?;
+        }
         match (shape.kind, &plan.how) {
             (ShapeKind::Object, How::Fields) => self.build_of_fields(plan, shape, name, at),
             (ShapeKind::Object, How::NamedTuple(fields)) => {
@@ -366,19 +374,25 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 }
 
-/// Interns the names of fields. A name that occurs twice is an error.
-fn intern_names(names: &mut Vec<Owned>, at: usize) -> Result<()> {
-    let mut seen = HashSet::new();
+/// The names of fields interned, so that equal ones are one object.
+fn interned(names: &[Owned]) -> Result<Vec<Owned>> {
+    let mut found = Vec::with_capacity(names.len());
     for name in names {
         let mut raw = name.clone().into_raw();
         // SAFETY: `raw` is a reference of our own to a string; interning may exchange it for one to an equal string.
-        *name = unsafe {
+        found.push(unsafe {
             ffi::PyUnicode_InternInPlace(&mut raw);
             Owned::new(raw).ok_or_else(raised)?
-        };
-        if !seen.insert(name.get() as usize) {
-            return Err(decode(SAME_NAME, at));
-        }
+        });
     }
-    Ok(())
+    Ok(found)
+}
+
+/// Refuses interned names of which one occurs twice.
+fn distinct(names: &[Owned], at: usize) -> Result<()> {
+    let mut seen = HashSet::new();
+    match names.len() > 1 && !names.iter().all(|name| seen.insert(name.get() as usize)) {
+        true => Err(decode(SAME_NAME, at)),
+        false => Ok(()),
+    }
 }

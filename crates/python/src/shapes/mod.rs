@@ -12,11 +12,10 @@ use crate::classes::how::Base;
 use crate::classes::plan::Plan;
 use crate::cpython::class::_PyType_Lookup;
 use crate::cpython::{dict, Obj, Owned, Type};
-use crate::error::{decode, raised, refusal, refused, Result};
+use crate::error::{decode, raised, refusal, refused, Result, NOWHERE};
 use crate::memory::Vec;
 use holdall_format::model::ShapeKind;
 use pyo3::ffi;
-use pyo3::prelude::*;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use typed::Typed;
@@ -105,6 +104,20 @@ pub struct Shape {
     pub(crate) met: Cell<bool>,
 }
 
+/// A class's stored name. One with a lone surrogate is refused; whoever calls this says where it is.
+pub fn class_name(name: &Owned) -> Result<&str> {
+    // SAFETY: `name` is a string that its owner holds; its UTF-8 is cached in it, `len` bytes long.
+    unsafe {
+        let mut len = 0;
+        let data = ffi::PyUnicode_AsUTF8AndSize(name.get(), &mut len);
+        if data.is_null() {
+            refusal()?;
+            return Err(decode("a class's name with a lone surrogate", NOWHERE));
+        }
+        Ok(std::str::from_utf8_unchecked(std::slice::from_raw_parts(data.cast(), len as usize)))
+    }
+}
+
 impl Shape {
     /// How to build instances of this shape for that schema and class, if it is known.
     #[inline(always)]
@@ -173,18 +186,8 @@ impl Shape {
         self.all_names().nth(at)
     }
 
-    pub fn stored_name(&self, _py: Python<'_>) -> Result<&str> {
-        let Some(name) = &self.type_name else { return Ok("dict") };
-        // SAFETY: `name` is a string that the shape holds; its UTF-8 is cached in it, `len` bytes long.
-        unsafe {
-            let mut len = 0;
-            let data = ffi::PyUnicode_AsUTF8AndSize(name.get(), &mut len);
-            if data.is_null() {
-                refusal()?;
-                return Err(decode("a class's name with a lone surrogate", 0));
-            }
-            Ok(std::str::from_utf8_unchecked(std::slice::from_raw_parts(data.cast(), len as usize)))
-        }
+    pub fn stored_name(&self) -> Result<&str> {
+        self.type_name.as_ref().map_or(Ok("dict"), class_name)
     }
 
     /// A dict of the shape's names with `None` as each value, to be copied; `None` if copies can't be filled in place.

@@ -27,7 +27,7 @@ pub mod walker;
 pub use crate::classes::family::Family;
 
 use crate::classes::how::Base;
-use crate::cpython::{held, owned, Obj, Owned, Type};
+use crate::cpython::{held, int, owned, Obj, Owned, Type};
 use crate::error::{decode, encode as encode_error, raised, refused, Asked, Result};
 use crate::memory::{FxHashMap, Vec};
 use crate::state::{Name, StateSlot};
@@ -150,7 +150,7 @@ pub fn extent(value: &Owned) -> usize {
         } else if class == addr_of_mut!(ffi::PyBytes_Type) || class == addr_of_mut!(ffi::PyByteArray_Type) {
             size()
         } else if class == addr_of_mut!(ffi::PyLong_Type) {
-            crate::cpython::int::bits(object) / 7 // digits of 30 bits in 32
+            int::bits(object) / 7 // digits of 30 bits in 32
         } else if class == addr_of_mut!(ffi::PyTuple_Type) || class == addr_of_mut!(ffi::PyList_Type) {
             8 * size()
         } else {
@@ -161,6 +161,10 @@ pub fn extent(value: &Owned) -> usize {
 
 /// Makes an instance of a known type.
 pub fn build(py: Python<'_>, known: KnownType, parts: &[Owned], at: usize) -> Result<Owned> {
+    // SAFETY: `parts` holds the objects.
+    if !parts.iter().take(ints_of(known)).all(|part| unsafe { int::is(part.get()) }) {
+        return Err(decode(format_args!("a value that {} does not take (no int)", known.name()), at));
+    }
     let made = match parts {
         [one] => build_of(py, known, &[held(py, one)]),
         [one, two] => build_of(py, known, &[held(py, one), held(py, two)]),
@@ -173,6 +177,17 @@ pub fn build(py: Python<'_>, known: KnownType, parts: &[Owned], at: usize) -> Re
             error.restore(py);
             Err(refused(&format!("a value that {} does not take", known.name()), at))
         }
+    }
+}
+
+/// How many values of a known type are ints, from the first on. Bools and instances are no ints in a message, though Python's
+/// constructors take them.
+fn ints_of(known: KnownType) -> usize {
+    match known {
+        KnownType::Date | KnownType::Time | KnownType::Timedelta | KnownType::Timezone => 1,
+        KnownType::Fraction => 2,
+        KnownType::PythonRange => 3,
+        _ => 0,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Decimal and Fraction.
 
-use crate::cpython::{held, int, owned};
+use crate::cpython::{held, int, owned, text};
 use crate::error::Result;
 use crate::memory::vec;
 use crate::types::library::{Library, Slots};
@@ -40,17 +40,47 @@ fn is_reduced(mut one: u64, mut other: u64) -> bool {
     one == 1
 }
 
+/// Whether a text is as `str` gives a decimal. The constructor takes more: blanks, underscores, digits of other scripts.
+fn is_decimal(text: &[u8]) -> bool {
+    fn digits(text: &[u8]) -> (usize, &[u8]) {
+        let count = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        (count, &text[count..])
+    }
+    let text = text.strip_prefix(b"-").unwrap_or(text);
+    if text == b"Infinity" {
+        return true;
+    }
+    if let Some(payload) = text.strip_prefix(b"NaN").or_else(|| text.strip_prefix(b"sNaN")) {
+        return payload.iter().all(u8::is_ascii_digit);
+    }
+    let (mut whole, mut rest) = digits(text);
+    if let Some(fraction) = rest.strip_prefix(b".") {
+        let (count, after) = digits(fraction);
+        (whole, rest) = (whole.min(count), after);
+    }
+    match rest {
+        [] => whole > 0,
+        [b'E' | b'e', b'+' | b'-', exponent @ ..] => {
+            whole > 0 && !exponent.is_empty() && exponent.iter().all(u8::is_ascii_digit)
+        }
+        _ => false,
+    }
+}
+
 pub fn build<'py>(py: Python<'py>, known: KnownType, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
     match (known, parts) {
         (KnownType::Decimal, [text]) => {
             let text = text.cast::<PyString>()?;
+            // SAFETY: `text` holds its characters.
+            if !unsafe { text::ascii(text.as_ptr()) }.is_some_and(is_decimal) {
+                return Err(PyValueError::new_err("no text of a decimal"));
+            }
             // The constructor takes the text as it is, whatever the context's precision.
             Library::Decimal.get(py)?.call1((text,))
         }
         (KnownType::Fraction, [numerator, denominator]) => {
             let (numerator, denominator) = (numerator.cast::<PyInt>()?, denominator.cast::<PyInt>()?);
             // Stored fractions are reduced already.
-            // Subclasses of int, such as bool, are left to the constructor.
             // SAFETY: the `Bound`s hold both, whose types are checked first.
             let exact = |number: &Bound<'_, PyInt>| unsafe {
                 int::is(number.as_ptr()).then(|| int::value(number.as_ptr())).flatten()
@@ -64,9 +94,12 @@ pub fn build<'py>(py: Python<'py>, known: KnownType, parts: &[Bound<'py, PyAny>]
                     }
                 }
             }
+            if denominator.lt(1)? {
+                return Err(PyValueError::new_err("a denominator below 1"));
+            }
             let class = Library::Fraction.get(py)?;
             let bits: usize = denominator.call_method0("bit_length")?.extract()?;
-            if bits < LARGE || denominator.lt(1)? {
+            if bits < LARGE {
                 return class.call1((numerator, denominator));
             }
             // Reducing would take quadratic time. Stored fractions are reduced already; a message that lies gets the

@@ -9,7 +9,7 @@ use holdall_format::model::{KnownType, TypeWriter};
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyInt, PyString};
 
 /// `re.DEBUG` only prints; it isn't part of a pattern.
 const DEBUG: i64 = 128;
@@ -32,6 +32,9 @@ fn read<'a, 'py>(parts: &'a [Bound<'py, PyAny>]) -> PyResult<(&'a Bound<'py, PyA
     let [pattern, flags] = parts else { return Err(PyValueError::new_err("another count of values")) };
     if !pattern.is_exact_instance_of::<PyString>() && !pattern.is_exact_instance_of::<PyBytes>() {
         return Err(PyValueError::new_err("a pattern is text or bytes"));
+    }
+    if !flags.is_exact_instance_of::<PyInt>() {
+        return Err(PyValueError::new_err("the flags of a pattern are an int"));
     }
     Ok((pattern, flags.extract::<i64>()? & !DEBUG))
 }

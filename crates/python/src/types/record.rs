@@ -6,12 +6,14 @@ use crate::error::door;
 use crate::error::{encode as encode_error, Result};
 use crate::memory::{format, Vec};
 use crate::shapes::Shape;
+use crate::types::library::Library;
 use crate::types::walker::{TypeWalker, WorkItem};
 use holdall_format::model::ShapeKind;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use pyo3::{ffi, PyTypeInfo};
+use std::ptr::addr_of_mut;
 
 /// The names of the stored kinds in a record.
 const KINDS: &[(ShapeKind, &str)] = &[
@@ -82,12 +84,40 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny
         ShapeKind::Based if payload.is_instance_of::<Record>() => {
             return Err(encode_error("a record whose content is a record"));
         }
+        ShapeKind::Based if !is_content(payload)? => {
+            return Err(encode_error("a record whose content is of no builtin type that can be subclassed"));
+        }
         ShapeKind::Based => parts.push(WorkItem::Body(owned(payload))),
         ShapeKind::Enum | ShapeKind::Custom => parts.push(WorkItem::Value(owned(payload))),
     }
     parts.extend(fields.values().iter().map(|value| WorkItem::Value(owned(&value))));
     encoder.then(parts);
     Ok(())
+}
+
+/// Whether it is exactly of a type that a builtin's subclass may have as its content.
+fn is_content(payload: &Bound<'_, PyAny>) -> Result<bool> {
+    let py = payload.py();
+    // SAFETY: `payload` holds the object; the builtin types are static.
+    let builtin = unsafe {
+        let class = ffi::Py_TYPE(payload.as_ptr());
+        [
+            addr_of_mut!(ffi::PyList_Type),
+            addr_of_mut!(ffi::PyTuple_Type),
+            addr_of_mut!(ffi::PyDict_Type),
+            addr_of_mut!(ffi::PySet_Type),
+            addr_of_mut!(ffi::PyFrozenSet_Type),
+            addr_of_mut!(ffi::PyByteArray_Type),
+            addr_of_mut!(ffi::PyUnicode_Type),
+            addr_of_mut!(ffi::PyBytes_Type),
+            addr_of_mut!(ffi::PyLong_Type),
+            addr_of_mut!(ffi::PyFloat_Type),
+            addr_of_mut!(ffi::PyComplex_Type),
+        ]
+        .contains(&class)
+    };
+    let class = payload.get_type();
+    Ok(builtin || class.is(Library::Deque.get(py)?) || class.is(Library::DefaultDict.get(py)?))
 }
 
 /// Stands for an instance of an unknown class: what `types=Record` makes of it.

@@ -36,7 +36,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if shape.kind == ShapeKind::Dict {
             return self.typed_record(shape, node, id);
         }
-        let name = shape.stored_name(self.py)?;
+        let name = shape.stored_name()?;
         let found = self.schema_class(name)?;
         if let (Some(class), Some(schema), ShapeKind::Object) = (&found, self.rules.schema, shape.kind) {
             let class = class.get().cast();
