@@ -445,14 +445,16 @@ def test_any_bytes(data: bytes, form: str) -> None:
 
 @pytest.mark.parametrize("path", sorted(VECTORS.glob("*.json")), ids=lambda path: path.stem)
 def test_vectors(path: pathlib.Path) -> None:
-    messages = [one for one in json.loads(path.read_text(encoding="ascii"))["vectors"] if "bytes" in one]
-    assert messages or path.stem == "files"
+    vectors = json.loads(path.read_text(encoding="ascii"))["vectors"]
+    # Those that go on with others are not read alone.
+    messages = [one for one in vectors if "bytes" in one and not one.get("before")]
+    assert messages or path.stem in ("files", "logs", "limits")
     for vector in messages:
         found = outline(bytes.fromhex(vector["bytes"]), depth=20, most=20)
         # What is no value of its type, only those see who build it.
         if vector.get("error", "trusted") == "trusted":
             assert found["error"] is None or vector["bytes"] == "d1", vector
-        elif vector["tokens"]:
+        elif vector.get("tokens"):
             assert found["error"] is not None, vector
 
 
