@@ -73,8 +73,8 @@ pub struct Plain {
     pub fields: Option<Vec<PlainField>>,
     /// As a list, without keys.
     pub array_like: bool,
-    /// The key and the value that identify the class.
-    pub tag: Option<(Owned, Owned)>,
+    /// Keys and values that come before the fields: the tag that identifies the class, and the class's version.
+    pub marks: Vec<(Owned, Owned)>,
     /// Whether every field is in a slot and always written.
     pub in_slots: bool,
     /// Some fields are left out for certain values.
@@ -238,8 +238,9 @@ impl Plan {
         let class = unsafe { Bound::from_borrowed_ptr(py, self.class.cast()) };
         type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
         let found = py.import("holdall._schemas")?.call_method1("plain_form", (class,))?;
-        type Form<'py> = (Option<std::vec::Vec<Pair<'py>>>, bool, Option<Pair<'py>>, Option<Bound<'py, PyDict>>);
-        let (named, array_like, tag, defaults): Form<'_> = found.extract()?;
+        type Pairs<'py> = std::vec::Vec<Pair<'py>>;
+        type Form<'py> = (Option<Pairs<'py>>, bool, Pairs<'py>, Option<Bound<'py, PyDict>>);
+        let (named, array_like, marks, defaults): Form<'_> = found.extract()?;
         let owned = |object: &Bound<'_, PyAny>| crate::cpython::owned(object);
         let omits = defaults.is_some();
         let default_of = |name: &Bound<'_, PyAny>| -> Result<Option<PlainDefault>> {
@@ -256,8 +257,8 @@ impl Plan {
             fields.get_or_insert_default().push(field);
         }
         let in_slots = fields.as_ref().is_some_and(|fields| !omits && fields.iter().all(|field| field.slot.is_some()));
-        let tag = tag.map(|(field, value)| (owned(&field), owned(&value)));
-        Ok(self.plain.get_or_init(|| Plain { fields, array_like, tag, in_slots, omits }))
+        let marks = marks.iter().map(|(field, value)| (owned(field), owned(value))).collect();
+        Ok(self.plain.get_or_init(|| Plain { fields, array_like, marks, in_slots, omits }))
     }
 
     /// Renames fields that were stored under an older name.

@@ -130,6 +130,11 @@ fn function(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<Owned>> {
     Ok(Some(owned(object)))
 }
 
+/// What the settings of a class say; `false` without settings.
+fn said(settings: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
+    Ok(!settings.is_none() && settings.getattr(name)?.is_truthy()?)
+}
+
 /// How many registrations there have been: what was learnt about classes before may be outdated.
 pub fn generation(py: Python<'_>) -> u64 {
     with(py, |registry| registry.generation)
@@ -174,8 +179,10 @@ pub fn register_class(
             version,
             renames: renamed,
             upgrade: function(upgrade, "upgrade")?,
+            upgrade_takes_name: said(settings, "upgrade_takes_name")?,
             encode: function(encode, "encode")?,
             decode: function(decode, "decode")?,
+            decode_takes_version: said(settings, "decode_takes_version")?,
             settings: (!settings.is_none()).then(|| owned(settings)),
             ours,
         });
@@ -230,6 +237,16 @@ pub fn call(function: &Owned, argument: Obj) -> crate::error::Result<Owned> {
         ))
     }
     .ok_or_else(crate::error::raised)
+}
+
+/// Calls a user's `decode` that also takes the stored version.
+pub fn call_with_version(function: &Owned, argument: Obj, version: u64) -> crate::error::Result<Owned> {
+    // SAFETY: callers hold both during the call; a call comes from a load, which holds the GIL.
+    let (function, argument) = unsafe {
+        let py = Python::assume_attached();
+        (Bound::from_borrowed_ptr(py, function.get()), Bound::from_borrowed_ptr(py, argument))
+    };
+    Ok(owned(&function.call1((argument, version))?))
 }
 
 /// The settings of a registered class, or None; for `_schemas.py`.

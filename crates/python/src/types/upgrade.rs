@@ -24,10 +24,10 @@ pub fn make(py: Python<'_>, shape: &Shape, object: Option<Owned>, values: Vec<Ow
         };
     }
     if let Some(registration) = &plan.registration {
-        if let (Some(upgrade), true) = (&registration.upgrade, registration.version != shape.version) {
-            // SAFETY: the registration holds the function.
-            let upgrade = unsafe { Bound::from_borrowed_ptr(py, upgrade.get()) };
-            let upgraded = upgrade.call1((fields, shape.version))?;
+        if registration.upgrade.is_some() && registration.version != shape.version {
+            // SAFETY: the shape holds its name.
+            let name = shape.type_name.as_ref().map(|name| unsafe { Bound::from_borrowed_ptr(py, name.get()) });
+            let upgraded = registration.upgraded(fields, shape.version, name.as_ref())?;
             fields = upgraded.cast_into::<PyDict>().map_err(|_| decode("`upgrade` gave no dict of fields", at))?;
         }
     }

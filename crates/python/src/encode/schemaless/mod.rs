@@ -185,7 +185,7 @@ impl<D: Dialect> Encoder<'_, D> {
         else {
             return Ok(false);
         };
-        let tagged = usize::from(form.tag.is_some());
+        let marks = form.marks.len();
         // SAFETY: by contract an instance of the class from which the slots' offsets were read.
         unsafe {
             let value = |slot: Option<usize>| slot.map_or(std::ptr::null_mut(), |offset| state::slot(object, offset));
@@ -193,11 +193,11 @@ impl<D: Dialect> Encoder<'_, D> {
                 return Ok(false);
             }
             if form.array_like {
-                self.w.list(fields.len() + tagged);
+                self.w.list(fields.len() + marks);
             } else {
-                self.w.dict(fields.len() + tagged);
+                self.w.dict(fields.len() + marks);
             }
-            if let Some((field, value)) = &form.tag {
+            for (field, value) in &form.marks {
                 if !form.array_like {
                     self.name_key(field.get())?;
                 }
