@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from . import _core
+from ._evolution import check_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import TypeAlias
+    from typing import Literal, TypeAlias
 
     Rename: TypeAlias = str | Mapping[str, str] | Callable[[str], str | None] | None
 
+    Unknown: TypeAlias = Literal["keep", "drop", "refuse"] | None
+    Missing: TypeAlias = Literal["refuse", "leave"]
     Upgrade: TypeAlias = (
         Callable[[dict[str, Any], int], Mapping[str, Any]]
         | Callable[[dict[str, Any], int, str | None], Mapping[str, Any]]
@@ -37,6 +40,8 @@ class Settings(NamedTuple):
     version: int
     renames: Mapping[str, str]
     version_field: str | None
+    unknown: str | None
+    missing: str
     # Whether there is an `upgrade`, whether it takes the stored name, and whether `decode` takes the version.
     upgrades: bool
     upgrade_takes_name: bool
@@ -65,6 +70,8 @@ def register(
     subclasses: Iterable[type[Any]] = (),
     omit_defaults: bool = False,
     version_field: str | None = None,
+    unknown: Unknown = None,
+    missing: Missing = "refuse",
 ) -> _C: ...
 @overload
 def register(
@@ -86,6 +93,8 @@ def register(
     subclasses: Iterable[type[Any]] = (),
     omit_defaults: bool = False,
     version_field: str | None = None,
+    unknown: Unknown = None,
+    missing: Missing = "refuse",
 ) -> Callable[[_C], _C]: ...
 def register(
     cls: _C | None = None,
@@ -106,6 +115,8 @@ def register(
     subclasses: Iterable[type[Any]] = (),
     omit_defaults: bool = False,
     version_field: str | None = None,
+    unknown: Unknown = None,
+    missing: Missing = "refuse",
 ) -> _C | Callable[[_C], _C]:
     """Permit `cls` in every `loads` of this process, and say how it is stored. Works as a call and as a decorator.
 
@@ -125,6 +136,11 @@ def register(
     omit_defaults: plain formats leave out fields that have their defaults: the default itself, its equal among numbers and text, or an
         empty list, dict or set where the factory makes one.
     forbid_unknown: typed loading refuses stored fields that the class has not; else they are passed over.
+    unknown: what becomes of stored fields that the class has not. "keep": the instance keeps them in its `__dict__`, and plain
+        formats write them again; "drop": they are dropped; "refuse": they are an error. None: loading by type drops them;
+        without a type they are kept where instances have a `__dict__`, as attributes that a program has added, and dropped elsewhere.
+    missing: whether a stored instance that lacks a field without a default is refused ("refuse"), or loaded without a type
+        as it was stored, with that field unset ("leave").
     tag, tag_field: key and value that tell the class from others of a union in plain formats; True is the class's name.
         Loading takes the `aliases` for it as well, each whole or from any of its dots on.
     version_field: the key under which plain formats store the version. Loading by type takes a dict without it for one of
@@ -165,6 +181,8 @@ def register(
                 subclasses=subclasses,
                 omit_defaults=omit_defaults,
                 version_field=version_field,
+                unknown=unknown,
+                missing=missing,
             )
 
         return decorator
@@ -201,10 +219,7 @@ def register(
     for subclass in subclasses:
         if not issubclass(subclass, cls):
             raise TypeError(f"register: subclasses: expected subclasses of {cls.__qualname__}")
-    if version_field is not None and not isinstance(version_field, str):
-        raise TypeError(f"register: version_field: expected str, got {_kind(version_field)}")
-    if version_field is not None and array_like:
-        raise TypeError("register: version_field: `array_like` classes are stored without keys")
+    _check_evolution(cls, version_field, array_like, unknown, missing)
     settings = Settings(
         rename=rename,
         array_like=bool(array_like),
@@ -217,6 +232,8 @@ def register(
         version=version,
         renames=renames,
         version_field=version_field,
+        unknown=unknown,
+        missing=missing,
         upgrades=upgrade is not None,
         upgrade_takes_name=_requires(upgrade, 3),
         decode_takes_version=_requires(decode, 2),
@@ -224,6 +241,19 @@ def register(
     )
     _core.register_class(cls, name, aliases, version, renames, upgrade, encode, decode, settings)
     return cls
+
+
+def _check_evolution(cls: Any, version_field: Any, array_like: Any, unknown: Any, missing: Any) -> None:
+    if version_field is not None and not isinstance(version_field, str):
+        raise TypeError(f"register: version_field: expected str, got {_kind(version_field)}")
+    if version_field is not None and array_like:
+        raise TypeError("register: version_field: `array_like` classes are stored without keys")
+    if unknown not in (None, "keep", "drop", "refuse"):
+        raise TypeError("register: unknown: expected 'keep', 'drop', 'refuse' or None")
+    if missing not in ("refuse", "leave"):
+        raise TypeError("register: missing: expected 'refuse' or 'leave'")
+    if unknown is not None:
+        check_unknown(cls, unknown)
 
 
 def _requires(hook: Callable[..., Any] | None, count: int) -> bool:

@@ -38,6 +38,7 @@ class Settings(NamedTuple):
     renames: Mapping[str, str] = MappingProxyType({})
     version_field: str | None = None
     upgrades: bool = False
+    unknown: str | None = None
 
 
 class Described:

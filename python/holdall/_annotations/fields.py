@@ -238,10 +238,12 @@ def set_up(entry: dict[str, Any], settings: Any) -> None:
     if settings is not None:
         rename = settings.rename
         entry["array_like"] = entry["array_like"] or bool(settings.array_like)
-        entry["forbid_unknown"] = entry["forbid_unknown"] or bool(settings.forbid_unknown)
+        entry["forbid_unknown"] = (
+            entry["forbid_unknown"] or settings.forbid_unknown or settings.unknown == "refuse"
+        )
         if settings.tag is not None:
             entry["tag"] = (settings.tag_field or "type", settings.tag)
-        entry.update(other_tags=[], version=None)
+        entry.update(other_tags=[], version=None, keeps_unknown=settings.unknown == "keep")
         if entry["tag"] is not None:
             entry["other_tags"] = [tag for tag in _old_tags(settings.aliases) if tag != entry["tag"][1]]
         # The fields of a pydantic model get their new names as those of an older version do.

@@ -1,5 +1,6 @@
 //! Class plans: how instances of a class are stored and made. Found out once per class and cached.
 
+use crate::classes::declared::Declared;
 use crate::classes::how::{find_how, special_of, How, Special};
 use crate::classes::memory;
 use crate::classes::memory::Memory;
@@ -8,7 +9,7 @@ use crate::classes::methods;
 use crate::classes::methods::Methods;
 pub use crate::classes::names::{class_name, is_named, shown_class};
 use crate::classes::registry;
-use crate::classes::registry::Registration;
+use crate::classes::registry::{Registration, Unknown};
 use crate::classes::serial::next_serial;
 use crate::classes::state;
 use crate::cpython::class::{given_version, lookup, managed_dict, version_of};
@@ -61,6 +62,8 @@ pub struct Plan {
     pub unasked: Cell<Option<(usize, isize)>>,
     /// How schemaless formats write instances.
     plain: OnceCell<Plain>,
+    /// The fields that the class declared when it had that version tag.
+    pub fields: RefCell<Option<(u32, Rc<Vec<Declared>>)>>,
     pub special: Option<Special>,
     /// Whether instances may override the class's `_type_marker`.
     pub own_marker: bool,
@@ -79,6 +82,8 @@ pub struct Plain {
     pub in_slots: bool,
     /// Some fields are left out for certain values.
     pub omits: bool,
+    /// What else the `__dict__` of an instance holds is written too.
+    pub keeps: bool,
 }
 
 #[derive(Debug)]
@@ -203,6 +208,7 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
             shape: Cell::new((0, 0)),
             unasked: Cell::new(None),
             plain: OnceCell::new(),
+            fields: RefCell::default(),
             special: special_of(&Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked())?,
             own_marker: {
                 let found = lookup(class, c"_type_marker").ok_or_else(raised)?;
@@ -257,8 +263,10 @@ impl Plan {
             fields.get_or_insert_default().push(field);
         }
         let in_slots = fields.as_ref().is_some_and(|fields| !omits && fields.iter().all(|field| field.slot.is_some()));
+        let keeps = self.registration.as_ref().is_some_and(|known| known.unknown == Unknown::Keep) && !array_like;
+        let in_slots = in_slots && !keeps;
         let marks = marks.iter().map(|(field, value)| (owned(field), owned(value))).collect();
-        Ok(self.plain.get_or_init(|| Plain { fields, array_like, marks, in_slots, omits }))
+        Ok(self.plain.get_or_init(|| Plain { fields, array_like, marks, in_slots, omits, keeps }))
     }
 
     /// Renames fields that were stored under an older name.

@@ -22,10 +22,35 @@ pub struct Registration {
     pub decode: Option<Owned>,
     /// `decode` takes the stored version as its second argument.
     pub decode_takes_version: bool,
+    pub unknown: Unknown,
+    /// Instances may lack fields that have no default.
+    pub may_lack: bool,
     /// What `_registry.py` keeps for typed loading and schemaless formats: names, order, tags.
     pub settings: Option<Owned>,
     /// Whether this package registered it (`_known.py`): it says how the class is stored, not what the program wants.
     pub ours: bool,
+}
+
+/// What becomes of stored fields that the class has not.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum Unknown {
+    /// Kept by instances with a `__dict__`, dropped by others.
+    #[default]
+    Fits,
+    Keep,
+    Drop,
+    Refuse,
+}
+
+impl Unknown {
+    pub fn named(name: Option<&str>) -> Unknown {
+        match name {
+            Some("keep") => Unknown::Keep,
+            Some("drop") => Unknown::Drop,
+            Some("refuse") => Unknown::Refuse,
+            _ => Unknown::Fits,
+        }
+    }
 }
 
 impl Registration {

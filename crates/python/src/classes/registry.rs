@@ -1,7 +1,7 @@
 //! What users registered: names, aliases, versions, and functions that replace storing by fields.
 
 use crate::classes::names::class_name;
-pub use crate::classes::registration::Registration;
+pub use crate::classes::registration::{Registration, Unknown};
 use crate::cpython::{Obj, Owned, Type};
 use crate::error::door;
 use crate::error::{Asked, HoldallError};
@@ -135,6 +135,14 @@ fn said(settings: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
     Ok(!settings.is_none() && settings.getattr(name)?.is_truthy()?)
 }
 
+/// A word of the settings of a class; `None` without settings.
+fn word(settings: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<String>> {
+    if settings.is_none() {
+        return Ok(None);
+    }
+    settings.getattr(name)?.extract()
+}
+
 /// How many registrations there have been: what was learnt about classes before may be outdated.
 pub fn generation(py: Python<'_>) -> u64 {
     with(py, |registry| registry.generation)
@@ -144,6 +152,7 @@ pub fn generation(py: Python<'_>) -> u64 {
 /// one.
 ///
 /// ours: it comes from `_known.py`, which doesn't replace what a program has registered.
+// Long: one field after the other.
 #[pyfunction]
 #[pyo3(signature = (cls, name, aliases, version, renames, upgrade, encode, decode, settings, /, *, ours = false))]
 #[allow(clippy::too_many_arguments)]
@@ -183,6 +192,8 @@ pub fn register_class(
             encode: function(encode, "encode")?,
             decode: function(decode, "decode")?,
             decode_takes_version: said(settings, "decode_takes_version")?,
+            unknown: Unknown::named(word(settings, "unknown")?.as_deref()),
+            may_lack: word(settings, "missing")?.as_deref() == Some("leave"),
             settings: (!settings.is_none()).then(|| owned(settings)),
             ours,
         });

@@ -26,6 +26,8 @@ pub struct Class {
     pub by_name: Names,
     pub array_like: bool,
     pub forbid_unknown: bool,
+    /// Instances keep fields that the class has not in their `__dict__`.
+    pub keeps_unknown: bool,
     /// The key and value that mark its instances in schemaless formats.
     pub tag: Option<(Owned, Owned)>,
     /// Values of the tag in older data.
@@ -148,6 +150,10 @@ impl Class {
             by_name,
             array_like: item(described, "array_like")?,
             forbid_unknown: item(described, "forbid_unknown")?,
+            keeps_unknown: match optional(described, "keeps_unknown")? {
+                Some(keeps) => keeps.is_truthy()? && kind == ClassKind::Fields,
+                None => false,
+            },
             tag,
             other_tags: listed(described, "other_tags")?,
             versions,
@@ -169,6 +175,11 @@ impl Class {
 
     pub fn is(&self, class: *mut ffi::PyTypeObject) -> bool {
         self.class.as_ref().is_some_and(|own| own.get() == class.cast())
+    }
+
+    /// Whether dicts of schemaless formats may have to be built as dicts before they become instances.
+    pub fn evolves(&self) -> bool {
+        self.versions.is_some() || self.keeps_unknown || (self.forbid_unknown && self.kind == ClassKind::Pydantic)
     }
 
     /// Whether a key in a schemaless format is that of the version.

@@ -15,7 +15,7 @@ use crate::schema::class::{utf8, Class, ClassKind, Missing, Versions};
 use crate::schema::coerce::expected;
 use crate::schema::node::Node;
 use crate::schema::NodeId;
-use crate::shapes::Build;
+use crate::shapes::{put, Build, Place};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -30,6 +30,8 @@ struct Told {
     fields: Vec<bool>,
     /// A pydantic model's required field is missing.
     lacks: bool,
+    /// There are keys that mean no field.
+    unknown: bool,
 }
 
 impl Told {
@@ -61,14 +63,16 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline]
     pub(crate) fn is_outdated(&mut self, index: u32, len: usize, names: Option<&[Owned]>) -> Result<bool> {
         let class = self.class(index)?;
-        let Some(versions) = &class.versions else { return Ok(false) };
-        let told = self.ahead(|decoder| decoder.told(class, versions, len, names))?;
-        Ok(told.other_version(class, versions).is_some())
+        if !class.evolves() {
+            return Ok(false);
+        }
+        let told = self.ahead(|decoder| decoder.told(class, len, names))?;
+        let other = class.versions.as_ref().and_then(|versions| told.other_version(class, versions));
+        Ok(other.is_some() || (class.keeps_unknown && told.unknown))
     }
 
-    fn told(&mut self, class: &Class, versions: &Versions, len: usize, names: Option<&[Owned]>) -> Result<Told> {
+    fn told(&mut self, class: &Class, len: usize, names: Option<&[Owned]>) -> Result<Told> {
         let mut told = Told::nothing(class);
-        let key = versions.key.as_ref().map(utf8).transpose()?;
         let tag = class.tag.as_ref().map(|(tag, _)| utf8(tag)).transpose()?;
         for at in 0..len {
             let name = match names.and_then(|names| names.get(at)) {
@@ -81,15 +85,16 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     None => return Ok(told),
                 },
             };
-            if key.as_ref() == Some(&name) {
+            if let (Some(versions), true) = (&class.versions, class.is_version(&name)?) {
                 let value = self.schemaless_value()?;
                 told.version = Some(self.version_of(value.as_ref(), versions)?);
             } else if tag.as_ref() == Some(&name) {
                 let value = self.schemaless_value()?;
                 told.old_tag = self.is_old_tag(class, value.as_ref())?;
             } else {
-                if let Some(&field) = class.by_key.get(&name) {
-                    told.fields[field as usize] = true;
+                match class.by_key.get(&name) {
+                    Some(&field) => told.fields[field as usize] = true,
+                    None => told.unknown = true,
                 }
                 self.skip()?;
             }
@@ -131,12 +136,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline(never)]
     fn evolved_dict(&mut self, object: &Owned, node: &'i Node) -> Result<Option<Owned>> {
         let Some(schema) = self.rules.schema else { return Ok(None) };
-        if node.classes.iter().all(|&class| schema.classes[class as usize].versions.is_none()) {
+        if !node.classes.iter().any(|&class| schema.classes[class as usize].evolves()) {
             return Ok(None);
         }
         let dict = self.dict_of(object)?;
         match self.class_of_dict(&dict, node)? {
-            Some(class) if self.class(class)?.versions.is_some() => self.instance_of_dict(class, &dict, 0).map(Some),
+            Some(class) if self.class(class)?.evolves() => self.instance_of_dict(class, &dict, 0).map(Some),
             _ => Ok(None),
         }
     }
@@ -231,10 +236,26 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(false)
     }
 
+    fn check_keys_of_pydantic(&self, class: &Class, fields: &Bound<'i, PyDict>) -> Result<()> {
+        let Some(of) = &class.class else { return Ok(()) };
+        let helpers = self.py.import("holdall._annotations.fields")?;
+        let known = helpers.call_method1("pydantic_keys", (self.rules.bound(of),))?.get_item(1)?;
+        for key in fields.keys() {
+            if !known.contains(&key)? {
+                let name = if key.is_instance_of::<PyString>() { utf8(&owned(&key))? } else { Vec::new() };
+                return Err(invalid(super::shapes::unknown(&name)));
+            }
+        }
+        Ok(())
+    }
+
     /// An instance of a class, made of its fields by name.
     fn built(&mut self, index: u32, fields: &Bound<'i, PyDict>, depth: usize) -> Result<Owned> {
         let class = self.class(index)?;
         if class.kind == ClassKind::Pydantic {
+            if class.forbid_unknown {
+                self.check_keys_of_pydantic(class, fields)?;
+            }
             let made = self.rules.by_pydantic(class.class.as_ref(), &owned(fields.as_any()))?;
             return made.ok_or_else(|| expected(&class.name, "dict"));
         }
@@ -248,6 +269,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             let Some(&field) = class.by_name.get(&key) else {
                 if class.forbid_unknown {
                     return Err(invalid(super::shapes::unknown(&key)));
+                }
+                if class.keeps_unknown && !key.is_empty() {
+                    let (name, value) = (owned(&name), owned(&value));
+                    // SAFETY: `object` is held; the registration was refused for instances without a `__dict__`.
+                    unsafe { put(object.get(), &Place::Hidden(name), value, self.here())? };
                 }
                 continue;
             };

@@ -3,8 +3,8 @@
 use super::super::Decoder;
 use crate::cpython::Owned;
 use crate::decode::dialect::Dialect;
-use crate::error::Result;
-use crate::schema::class::ClassKind;
+use crate::error::{invalid, Result};
+use crate::schema::class::{utf8, ClassKind};
 use crate::schema::coerce::expected;
 use crate::schema::node::{Node, SeqKind};
 use crate::schema::NodeId;
@@ -46,7 +46,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 _ => node.classes.iter().copied().find(|&index| own(index)),
             };
             if let Some(index) = of_node {
-                if schema.classes[index as usize].kind != ClassKind::Pydantic && !self.upgrades(&found, shape)? {
+                if schema.classes[index as usize].kind != ClassKind::Pydantic
+                    && !self.upgrades(&found, shape)?
+                    && !self.keeps_some(index, shape)?
+                {
                     let shape = self.positions_shape(shape, index)?;
                     return self.begin_typed(&shape, shape_len(&shape));
                 }
@@ -56,7 +59,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let known = found.is_some() || self.could_be(name)?;
         let takes_others = node.takes_containers() || !node.classes.is_empty() || !node.scalars.is_empty();
         if !known || !(takes_others || node.seq.is_some()) {
-            return Err(expected(&node.name, name));
+            let remedy = "if that is its old name, `register` it with the name in `aliases`";
+            let is_moved = name.rsplit('.').next().is_some_and(|last| node.name.split(" | ").any(|own| own == last));
+            return Err(match is_moved {
+                false => expected(&node.name, name),
+                true => invalid(format_args!("Expected `{}`, got `{name}`; {remedy}", node.name)),
+            });
         }
         self.looked_at(id, |decoder| decoder.instance(shape))
     }
@@ -76,6 +84,19 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Err(fault) if fault.is_unknown() => Ok(false),
             Err(fault) => Err(fault),
         }
+    }
+
+    /// Whether the shape has fields that the class has not and keeps.
+    fn keeps_some(&self, index: u32, shape: &Shape) -> Result<bool> {
+        let class = self.class(index)?;
+        if class.keeps_unknown {
+            for name in &shape.names {
+                if !class.by_name.contains_key(&utf8(name)?) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// Whether the class's `upgrade` has to be called for what is stored.

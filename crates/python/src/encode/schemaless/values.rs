@@ -270,6 +270,9 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                 None => {}
             }
         }
+        if form.keeps {
+            self.kept_fields(object, plan, fields, &mut parts)?;
+        }
         if form.array_like {
             self.w.list(parts.len());
         } else {
