@@ -6,9 +6,10 @@ use crate::decode::dialect::Dialect;
 use crate::error::{invalid, Result};
 use crate::schema::class::{utf8, ClassKind};
 use crate::schema::coerce::expected;
-use crate::schema::node::{Node, SeqKind};
+use crate::schema::node::{Node, Scalar, SeqKind};
 use crate::schema::NodeId;
 use crate::shapes::{Build, Shape};
+use crate::types::record::record_type;
 use holdall_format::model::ShapeKind;
 use std::rc::Rc;
 
@@ -58,6 +59,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         // Built without the node, then coerced: enumerations, foreign classes, upgrades.
         let known = found.is_some() || self.could_be(name)?;
         let takes_others = node.takes_containers() || !node.classes.is_empty() || !node.scalars.is_empty();
+        if !known && self.takes_records(node) {
+            let shape = Rc::new(Shape { bytes: 256, ..shape.like(Build::Record, shape.names.clone()) });
+            return self.looked_at(id, |decoder| decoder.instance(&shape));
+        }
         if !known || !(takes_others || node.seq.is_some()) {
             let remedy = "if that is its old name, `register` it with the name in `aliases`";
             let is_moved = name.rsplit('.').next().is_some_and(|last| node.name.split(" | ").any(|own| own == last));
@@ -67,6 +72,16 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             });
         }
         self.looked_at(id, |decoder| decoder.instance(shape))
+    }
+
+    /// Whether a class that is not there may become a record in this place: because the type names `Record`, or for `dec_hook`.
+    fn takes_records(&self, node: &Node) -> bool {
+        let foreign = node.scalars.iter().filter_map(|scalar| match scalar {
+            Scalar::Custom { class, .. } => Some(class),
+            _ => None,
+        });
+        let record = record_type(self.py);
+        foreign.into_iter().any(|class| self.options.dec_hook.is_some() || class.get() == record)
     }
 
     /// The class that a stored name means in this schema: a registered one, or one that the schema permits.
