@@ -98,7 +98,7 @@ house: $(VENV)/.stamp-venv
 
 # Tables that are made from the code; one that lags behind is brought up to date here, and fails once.
 DOCS_WITH_TABLES := docs/format.md docs/msgpack.md docs/bson.md docs/julia.md docs/lisp.md docs/types.md
-WRITE_TABLES := $(TABLES) && $(BIN)/python -m tests.support.types_page
+WRITE_TABLES := $(TABLES) && $(BIN)/python -m tests.support.types_page && $(BIN)/python -m tests.support.evolution_page
 docs-lint: $(EXTENSION) $(VENV)/.stamp-test
 	@before=$$(mktemp -d); trap 'rm -rf "$$before"' EXIT; cp $(DOCS_WITH_TABLES) "$$before"; $(WRITE_TABLES) || exit 1; behind=; \
 	for page in $(DOCS_WITH_TABLES); do cmp -s "$$before/$${page##*/}" "$$page" || behind+=" $$page"; done; \
@@ -248,7 +248,7 @@ develop: $(EXTENSION) ## build the extension into .venv
 guided: ## the same, for speed: instrumented, trained, and built again by the profile; needs the llvm-profdata of the compiler's LLVM
 	+@$(MAKE) --no-print-directory PROFILE=guided develop
 
-docs: $(EXTENSION) $(VENV)/.stamp-test ## write the tables of docs/ anew: format.md, msgpack.md, bson.md, julia.md, lisp.md, types.md
+docs: $(EXTENSION) $(VENV)/.stamp-test ## write the tables of docs/ anew: format.md, msgpack.md, bson.md, julia.md, lisp.md, types.md, evolution.md
 	$(WRITE_TABLES)
 
 vectors: $(EXTENSION) $(VENV)/.stamp-test ## write tests/vectors anew; what was released before must stay readable

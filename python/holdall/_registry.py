@@ -5,12 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from . import _core
+from ._evolution import check_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import TypeAlias
+    from typing import Literal, TypeAlias
 
     Rename: TypeAlias = str | Mapping[str, str] | Callable[[str], str | None] | None
+
+    Unknown: TypeAlias = Literal["keep", "drop", "refuse"] | None
+    Missing: TypeAlias = Literal["refuse", "leave"]
+    Upgrade: TypeAlias = (
+        Callable[[dict[str, Any], int], Mapping[str, Any]]
+        | Callable[[dict[str, Any], int, str | None], Mapping[str, Any]]
+    )
+    Decode: TypeAlias = Callable[[Any], Any] | Callable[[Any, int | None], Any]
 
 _C = TypeVar("_C", bound="type[Any]")
 
@@ -18,7 +27,7 @@ _STYLES = ("lower", "upper", "camel", "pascal", "kebab")
 
 
 class Settings(NamedTuple):
-    """The arguments of `register` for typed loading and schemaless formats; `_annotations` reads them."""
+    """The arguments of `register` that the native side reads by name, or not at all: `_annotations` and `_schemas` do."""
 
     rename: Rename
     array_like: bool
@@ -27,6 +36,18 @@ class Settings(NamedTuple):
     tag_field: str
     subclasses: tuple[type[Any], ...]
     omit_defaults: bool
+    aliases: tuple[str, ...]
+    version: int
+    renames: Mapping[str, str]
+    version_field: str | None
+    unknown: str | None
+    missing: str
+    # Whether there is an `upgrade`, whether it takes the stored name, and whether `decode` takes the version.
+    upgrades: bool
+    upgrade_takes_name: bool
+    decode_takes_version: bool
+    # `decode` for formats that store no version, if it takes one.
+    decode_of_plain: Callable[[Any], Any] | None
 
 
 @overload
@@ -38,9 +59,9 @@ def register(
     aliases: Iterable[str] = (),
     version: int = 1,
     renames: Mapping[str, str] | None = None,
-    upgrade: Callable[[dict[str, Any], int], Mapping[str, Any]] | None = None,
+    upgrade: Upgrade | None = None,
     encode: Callable[[Any], Any] | None = None,
-    decode: Callable[[Any], Any] | None = None,
+    decode: Decode | None = None,
     rename: Rename = None,
     array_like: bool = False,
     forbid_unknown: bool = False,
@@ -48,6 +69,9 @@ def register(
     tag_field: str = "type",
     subclasses: Iterable[type[Any]] = (),
     omit_defaults: bool = False,
+    version_field: str | None = None,
+    unknown: Unknown = None,
+    missing: Missing = "refuse",
 ) -> _C: ...
 @overload
 def register(
@@ -58,9 +82,9 @@ def register(
     aliases: Iterable[str] = (),
     version: int = 1,
     renames: Mapping[str, str] | None = None,
-    upgrade: Callable[[dict[str, Any], int], Mapping[str, Any]] | None = None,
+    upgrade: Upgrade | None = None,
     encode: Callable[[Any], Any] | None = None,
-    decode: Callable[[Any], Any] | None = None,
+    decode: Decode | None = None,
     rename: Rename = None,
     array_like: bool = False,
     forbid_unknown: bool = False,
@@ -68,6 +92,9 @@ def register(
     tag_field: str = "type",
     subclasses: Iterable[type[Any]] = (),
     omit_defaults: bool = False,
+    version_field: str | None = None,
+    unknown: Unknown = None,
+    missing: Missing = "refuse",
 ) -> Callable[[_C], _C]: ...
 def register(
     cls: _C | None = None,
@@ -77,9 +104,9 @@ def register(
     aliases: Iterable[str] = (),
     version: int = 1,
     renames: Mapping[str, str] | None = None,
-    upgrade: Callable[[dict[str, Any], int], Mapping[str, Any]] | None = None,
+    upgrade: Upgrade | None = None,
     encode: Callable[[Any], Any] | None = None,
-    decode: Callable[[Any], Any] | None = None,
+    decode: Decode | None = None,
     rename: Rename = None,
     array_like: bool = False,
     forbid_unknown: bool = False,
@@ -87,6 +114,9 @@ def register(
     tag_field: str = "type",
     subclasses: Iterable[type[Any]] = (),
     omit_defaults: bool = False,
+    version_field: str | None = None,
+    unknown: Unknown = None,
+    missing: Missing = "refuse",
 ) -> _C | Callable[[_C], _C]:
     """Permit `cls` in every `loads` of this process, and say how it is stored. Works as a call and as a decorator.
 
@@ -95,8 +125,10 @@ def register(
     version: of the class's fields, from 1; stored with the class.
     renames: {old field: new field}, applied to what was stored under an old name.
     upgrade: called as `upgrade(fields, version)` with the stored fields (renamed already) and the stored version where that
-        version isn't the class's own; returns the fields to fill in. The dict is the callee's to change.
-    encode, decode: store the one value `encode(obj)` in place of the fields, and build the object by `decode(value)`.
+        version isn't the class's own; returns the fields to fill in. The dict is the callee's to change. A function that
+        requires a third argument is given the stored name (in plain formats the tag, or None).
+    encode, decode: store the one value `encode(obj)` in place of the fields, and build the object by `decode(value)`, or
+        by `decode(value, version)` if it requires two arguments (plain formats store no version for it: None).
         They come together. An object that takes part in a cycle through its own stored value can't be built this way.
     rename: what plain formats (MessagePack, BSON) call the fields: "lower", "upper", "camel" (userId), "pascal" (UserId), "kebab"
         (user-id), {field: key} for some, as {"id": "_id"}, or a function of the field's name that gives the key or None to keep it.
@@ -104,7 +136,15 @@ def register(
     omit_defaults: plain formats leave out fields that have their defaults: the default itself, its equal among numbers and text, or an
         empty list, dict or set where the factory makes one.
     forbid_unknown: typed loading refuses stored fields that the class has not; else they are passed over.
+    unknown: what becomes of stored fields that the class has not. "keep": the instance keeps them in its `__dict__`, and plain
+        formats write them again; "drop": they are dropped; "refuse": they are an error. None: loading by type drops them;
+        without a type they are kept where instances have a `__dict__`, as attributes that a program has added, and dropped elsewhere.
+    missing: whether a stored instance that lacks a field without a default is refused ("refuse"), or loaded without a type
+        as it was stored, with that field unset ("leave").
     tag, tag_field: key and value that tell the class from others of a union in plain formats; True is the class's name.
+        Loading takes the `aliases` for it as well, each whole or from any of its dots on.
+    version_field: the key under which plain formats store the version. Loading by type takes a dict without it for one of
+        version 1. Without this option a dict is taken for one of version 1 if it lacks a field that has no default.
     subclasses: classes that may stand where `cls` is annotated. Registered ones always may.
 
     Registering a class anew replaces what was said before. Returns `cls`, unchanged. The registry keeps the class alive.
@@ -140,6 +180,9 @@ def register(
                 tag_field=tag_field,
                 subclasses=subclasses,
                 omit_defaults=omit_defaults,
+                version_field=version_field,
+                unknown=unknown,
+                missing=missing,
             )
 
         return decorator
@@ -179,11 +222,60 @@ def register(
     for subclass in subclasses:
         if not issubclass(subclass, cls):
             raise TypeError(f"register: subclasses: expected subclasses of {cls.__qualname__}")
+    _check_evolution(cls, version_field, array_like, unknown, missing)
     settings = Settings(
-        rename, bool(array_like), bool(forbid_unknown), tag, tag_field, subclasses, bool(omit_defaults)
+        rename=rename,
+        array_like=bool(array_like),
+        forbid_unknown=bool(forbid_unknown),
+        tag=tag,
+        tag_field=tag_field,
+        subclasses=subclasses,
+        omit_defaults=bool(omit_defaults),
+        aliases=aliases,
+        version=version,
+        renames=renames,
+        version_field=version_field,
+        unknown=unknown,
+        missing=missing,
+        upgrades=upgrade is not None,
+        upgrade_takes_name=_requires(upgrade, 3),
+        decode_takes_version=_requires(decode, 2),
+        decode_of_plain=_without_version(decode) if _requires(decode, 2) else None,
     )
     _core.register_class(cls, name, aliases, version, renames, upgrade, encode, decode, settings)
     return cls
+
+
+def _check_evolution(cls: Any, version_field: Any, array_like: Any, unknown: Any, missing: Any) -> None:
+    if version_field is not None and not isinstance(version_field, str):
+        raise TypeError(f"register: version_field: expected str, got {_kind(version_field)}")
+    if version_field is not None and array_like:
+        raise TypeError("register: version_field: `array_like` classes are stored without keys")
+    if unknown not in (None, "keep", "drop", "refuse"):
+        raise TypeError("register: unknown: expected 'keep', 'drop', 'refuse' or None")
+    if missing not in ("refuse", "leave"):
+        raise TypeError("register: missing: expected 'refuse' or 'leave'")
+    if unknown is not None:
+        check_unknown(cls, unknown)
+
+
+def _requires(hook: Callable[..., Any] | None, count: int) -> bool:
+    """Whether a function can't be called with fewer than `count` arguments."""
+    if hook is None:
+        return False
+    import inspect  # takes long, and few programs need it
+
+    try:
+        parameters = inspect.signature(hook).parameters.values()
+    except (TypeError, ValueError):  # a function in C that doesn't say
+        return False
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    required = [one for one in parameters if one.kind in kinds and one.default is one.empty]
+    return len(required) >= count
+
+
+def _without_version(decode: Any) -> Callable[[Any], Any]:
+    return lambda value: decode(value, None)
 
 
 def _kind(value: object) -> str:

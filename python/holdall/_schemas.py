@@ -83,10 +83,10 @@ def _subclasses(cls: type) -> list[type]:
 
 def plain_form(
     cls: Any,
-) -> tuple[list[tuple[str, str]] | None, bool, tuple[str, Any] | None, dict[str, tuple[Any, bool]] | None]:
+) -> tuple[list[tuple[str, str]] | None, bool, list[tuple[str, Any]], dict[str, tuple[Any, bool]] | None]:
     """How schemaless formats write instances of `cls`: (name, key) of each field, whether they come in order
-    without keys, the tag, and the defaults that are not written (see `_defaults`), or None if all fields are
-    always written.
+    without keys, the keys and values of the tag and of the version, and the defaults that are not written (see
+    `_defaults`), or None if all fields are always written.
 
     If the fields are None the class declares none: everything that an instance holds is written.
     """
@@ -103,10 +103,10 @@ def plain_form(
         entry["fields"] = fields
     else:
         if settings is None:
-            return None, False, None, None
+            return None, False, [], None
         names = [name for base in reversed(cls.__mro__) for name in vars(base).get("__annotations__", {})]
         if not names:
-            return None, False, None, None
+            return None, False, [], None
         entry = {"array_like": False, "forbid_unknown": False, "tag": None}
         entry["fields"] = [{"name": name} for name in dict.fromkeys(names)]
     set_up(entry, settings)
@@ -114,7 +114,10 @@ def plain_form(
     omitted = None
     if not entry["array_like"] and (_omits_defaults(cls) or _may_be_unset(cls, entry["fields"])):
         omitted = _defaults(cls, kind) if _omits_defaults(cls) else {}
-    return pairs, entry["array_like"], entry["tag"], omitted
+    marks = [
+        mark for mark in (entry["tag"], entry.get("version")) if mark is not None and mark[0] is not None
+    ]
+    return pairs, entry["array_like"], marks, omitted
 
 
 def _omits_defaults(cls: Any) -> bool:

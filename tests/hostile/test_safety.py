@@ -212,9 +212,16 @@ HOSTILE = {
     "shape of nothing": Verdict(w.shape([]), may_load=True),
     "class without a name": Verdict(w.tag("CLASS", b"\x00", b"\x01", b"\x00", b"\x00")),
     "class of an unknown kind": Verdict(w.tag("CLASS", b"\x09", b"\x01", b"\x00", b"\x02", w.text("x"))),
-    "field that the slots lack": Verdict(w.layout("object", MODELS + "PlainSlots", ["nope"], ONE)),
-    "field of __class__": Verdict(w.layout("object", MODELS + "PlainSlots", ["__class__"], ONE)),
-    "field of __dict__ in slots": Verdict(w.layout("object", MODELS + "PlainSlots", ["__dict__"], ONE)),
+    # Dropped: instances have no place for them.
+    "field that the slots lack": Verdict(
+        w.layout("object", MODELS + "PlainSlots", ["nope"], ONE), may_load=True
+    ),
+    "field of __class__": Verdict(
+        w.layout("object", MODELS + "PlainSlots", ["__class__"], ONE), may_load=True
+    ),
+    "field of __dict__ in slots": Verdict(
+        w.layout("object", MODELS + "PlainSlots", ["__dict__"], ONE), may_load=True
+    ),
     "field of __dict__": Verdict(w.layout("object", MODELS + "PlainDict", ["__dict__"], ONE), may_load=True),
     "object said to be based": Verdict(w.layout("based", MODELS + "PlainDict", [], w.sequence())),
     "dict subclass of a list": Verdict(w.layout("based", MODELS + "MyDict", [], w.sequence())),

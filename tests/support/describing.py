@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from holdall._annotations import describe
@@ -31,6 +33,12 @@ class Settings(NamedTuple):
     forbid_unknown: bool = False
     tag: Any = None
     tag_field: str | None = None
+    aliases: tuple[str, ...] = ()
+    version: int = 1
+    renames: Mapping[str, str] = MappingProxyType({})
+    version_field: str | None = None
+    upgrades: bool = False
+    unknown: str | None = None
 
 
 class Described:

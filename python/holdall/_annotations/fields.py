@@ -7,7 +7,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     # Name -> the qualifiers around its type: `ClassVar`, `Required`, ... Plain classes and TypedDicts need
     # it.
@@ -238,9 +238,18 @@ def set_up(entry: dict[str, Any], settings: Any) -> None:
     if settings is not None:
         rename = settings.rename
         entry["array_like"] = entry["array_like"] or bool(settings.array_like)
-        entry["forbid_unknown"] = entry["forbid_unknown"] or bool(settings.forbid_unknown)
+        entry["forbid_unknown"] = (
+            entry["forbid_unknown"] or settings.forbid_unknown or settings.unknown == "refuse"
+        )
         if settings.tag is not None:
             entry["tag"] = (settings.tag_field or "type", settings.tag)
+        entry.update(other_tags=[], version=None, keeps_unknown=settings.unknown == "keep")
+        if entry["tag"] is not None:
+            entry["other_tags"] = [tag for tag in _old_tags(settings.aliases) if tag != entry["tag"][1]]
+        # The fields of a pydantic model get their new names as those of an older version do.
+        renamed_model = entry.get("kind") == "pydantic" and bool(settings.renames)
+        if settings.upgrades or settings.version_field is not None or renamed_model:
+            entry["version"] = (settings.version_field, settings.version)
     seen: set[str] = set()
     for field in entry["fields"]:
         key = field.get("key", field["name"]) if rename is None else renamed(field["name"], rename)
@@ -248,8 +257,37 @@ def set_up(entry: dict[str, Any], settings: Any) -> None:
             raise ValueError(f"two fields have the key `{key}`")
         if entry["tag"] is not None and entry["tag"][0] == key:
             raise ValueError(f"the key `{key}` of a field is the tag's")
+        if entry.get("version") is not None and entry["version"][0] == key:
+            raise ValueError(f"the key `{key}` of a field is that of the version")
         seen.add(key)
         field["key"] = key
+    if entry["tag"] is not None:
+        seen.add(entry["tag"][0])
+    if settings is not None:
+        for field in entry["fields"]:
+            found = [key for key in _old_keys(field["name"], settings) if key not in seen]
+            field["old_keys"] = list(dict.fromkeys(found))
+            seen.update(found)
+
+
+def _old_keys(name: str, settings: Any) -> list[str]:
+    """The keys under which a field may be found besides its own: its name where `rename` gives it another, and
+    what it was called before.
+    """
+    found = [] if settings.rename is None else [name]
+    for old, new in settings.renames.items():
+        if new == name:
+            found += [old] if settings.rename is None else [renamed(old, settings.rename), old]
+    return found
+
+
+def _old_tags(aliases: Iterable[str]) -> list[str]:
+    """A class's aliases as tags: whole, and without the module. Which dots are the module's isn't known."""
+    found = []
+    for alias in aliases:
+        parts = alias.split(".")
+        found += [".".join(parts[at:]) for at in range(len(parts))]
+    return list(dict.fromkeys(found))
 
 
 # --- names in plain formats ------------------------------------------------------------------------------------------

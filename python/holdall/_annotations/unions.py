@@ -206,6 +206,10 @@ def tell_apart(node: dict[str, Any], classes: list[dict[str, Any]]) -> str | Non
             if tag in node["tags"]:
                 raise Conflict(f"two classes have the tag `{tag}`")
             node["tags"][tag] = index
+        # An old tag means what it meant then, unless a class of today has it.
+        for index in tags:
+            for tag in classes[index].get("other_tags", ()):
+                node["tags"].setdefault(tag, index)
     if len(listed) > 1 and not all(index in tags for index in listed):
         return "more than one array-like class, and not a tag for each"
     untagged = [index for index in indices if index not in tags and index not in listed]
@@ -223,19 +227,21 @@ def tell_apart(node: dict[str, Any], classes: list[dict[str, Any]]) -> str | Non
 def _distinct(indices: list[int], classes: list[dict[str, Any]]) -> dict[str, int] | None:
     """For each class a key that it requires and that no other class has; one class may lack such a key."""
     keys = {index: _keys(classes[index]) for index in indices}
-    found = {}
+    found: dict[str, int] = {}
     for index, (required, _) in keys.items():
         others: set[str] = set().union(*(known for other, (_, known) in keys.items() if other != index))
-        key = next((key for key in required if key not in others), None)
-        if key is not None:
-            found[key] = index
-    return found if len(found) >= len(indices) - 1 else None
+        same = next((same for same in required if not others.intersection(same)), ())
+        found.update(dict.fromkeys(same, index))
+    return found if len(set(found.values())) >= len(indices) - 1 else None
 
 
-def _keys(entry: dict[str, Any]) -> tuple[list[str], set[str]]:
+def _keys(entry: dict[str, Any]) -> tuple[list[tuple[str, ...]], set[str]]:
+    """The keys that a class requires, each with those that mean the same, and all that it knows."""
     if entry["kind"] == "pydantic":
-        return pydantic_keys(entry["cls"])
+        required, known = pydantic_keys(entry["cls"])
+        return [(key,) for key in required], known
     tag = [] if entry["tag"] is None or entry["array_like"] else [entry["tag"][0]]
     fields = entry["fields"]
-    required = [field["key"] for field in fields if field["required"]]
-    return tag + required, {*tag, *(field["key"] for field in fields)}
+    same = {field["name"]: (field["key"], *field.get("old_keys", ())) for field in fields}
+    needed = [same[field["name"]] for field in fields if field["required"]]
+    return [*((key,) for key in tag), *needed], {*tag, *(key for keys in same.values() for key in keys)}

@@ -1,11 +1,14 @@
-//! The values of fields that stored data lack, because the class got them later.
+//! Fields that stored data lack, because the class got them later, and those that it has lost since.
 
-use crate::cpython::owned;
-use crate::cpython::{Owned, Type};
-use crate::error::{Asked, Result};
-use crate::memory::{HashSet, Vec};
+use crate::classes::declared::{declared, interned, Declared};
+use crate::classes::plan::Plan;
+use crate::classes::registration::Unknown;
+use crate::cpython::class::version_of;
+use crate::cpython::{owned, text, Owned, Type};
+use crate::error::{decode, raised, Result};
+use crate::memory::Vec;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use std::rc::Rc;
 
 /// A field's name, and its default value or factory.
 #[derive(Debug)]
@@ -26,64 +29,78 @@ impl Defaulted {
     }
 }
 
-/// The fields with a default of a dataclass, attrs class or named tuple that are not in `names`.
+/// The fields with a default that are not in `names`.
 pub fn lacking(py: Python<'_>, class: Type, names: &[Owned]) -> Result<Vec<Defaulted>> {
-    // SAFETY: callers hold the class, being a plan's.
-    let class = unsafe { Bound::from_borrowed_ptr(py, class.cast()) };
-    let stored: HashSet<usize> = names.iter().map(|name| name.get() as usize).collect();
-    let mut found = Vec::new();
-    let mut add = |name: Bound<'_, PyAny>, value: Bound<'_, PyAny>, is_factory: bool| -> Result<()> {
-        let mut raw = name.into_ptr();
-        // SAFETY: `raw` is a reference of ours to a string, which interning may exchange for an equal string.
-        let name = unsafe {
-            if pyo3::ffi::PyUnicode_Check(raw) != 0 {
-                pyo3::ffi::PyUnicode_InternInPlace(&mut raw);
-            }
-            Owned::new(raw).ok_or_else(crate::error::raised)?
-        };
-        if !stored.contains(&(name.get() as usize)) {
-            found.push(Defaulted { name, value: owned(&value), is_factory });
-        }
-        Ok(())
+    // SAFETY: callers hold the class, being a plan's, and the names.
+    let (class, names) = unsafe {
+        let names: std::vec::Vec<_> = names.iter().map(|name| Bound::from_borrowed_ptr(py, name.get())).collect();
+        (Bound::from_borrowed_ptr(py, class.cast()), names)
     };
-    if let Some(fields) = class.getattr("__dataclass_fields__").if_taken()? {
-        let missing = py.import("dataclasses")?.getattr("MISSING")?;
-        let kind = py.import("dataclasses")?.getattr("_FIELD")?;
-        for (name, field) in fields.cast::<PyDict>().map_err(PyErr::from)? {
-            if !field.getattr("_field_type")?.is(&kind) {
-                continue;
-            }
-            let (value, factory) = (field.getattr("default")?, field.getattr("default_factory")?);
-            if !value.is(&missing) {
-                add(name, value, false)?;
-            } else if !factory.is(&missing) {
-                add(name, factory, true)?;
-            }
-        }
-    } else if let Some(fields) = class.getattr("__attrs_attrs__").if_taken()? {
-        let nothing = py.import("attr")?.getattr("NOTHING")?;
-        let factory_type = py.import("attr")?.getattr("Factory")?;
-        for field in fields.try_iter()? {
-            let field = field?;
-            let value = field.getattr("default")?;
-            if value.is(&nothing) {
-                continue;
-            }
-            if value.is_instance(&factory_type)? {
-                // A factory that takes the instance can't run before the instance is complete: the field stays unset.
-                if !value.getattr("takes_self")?.is_truthy()? {
-                    add(field.getattr("name")?, value.getattr("factory")?, true)?;
-                }
-            } else {
-                add(field.getattr("name")?, value, false)?;
+    type Found<'py> = std::vec::Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>, bool)>;
+    let found: Found<'_> = py.import("holdall._evolution")?.call_method1("lacking", (class, names))?.extract()?;
+    let defaulted = |(name, value, is_factory): (_, Bound<'_, PyAny>, bool)| {
+        Ok(Defaulted { name: interned(name)?, value: owned(&value), is_factory })
+    };
+    found.into_iter().map(defaulted).collect()
+}
+
+impl Plan {
+    /// What becomes of stored fields that the class has not.
+    pub fn unknown(&self) -> Unknown {
+        self.registration.as_ref().map_or(Unknown::Fits, |known| known.unknown)
+    }
+
+    /// The fields that the class declares; none if it declares no fields.
+    pub fn declared(&self, py: Python<'_>) -> Result<Rc<Vec<Declared>>> {
+        // SAFETY: the plan's class is alive while the plan is in use.
+        let version = unsafe { version_of(self.class()) }.ok_or_else(raised)?;
+        if let Some((known_as, known)) = &*self.fields.borrow() {
+            if *known_as == version && version != 0 {
+                return Ok(known.clone());
             }
         }
-    } else if let Some(defaults) = class.getattr("_field_defaults").if_taken()? {
-        if let Ok(defaults) = defaults.cast::<PyDict>() {
-            for (name, value) in defaults {
-                add(name, value, false)?;
-            }
+        let found = Rc::new(declared(py, self.class())?);
+        let old = self.fields.replace(Some((version, found.clone())));
+        drop(old);
+        Ok(found)
+    }
+
+    /// Whether the class has a field of that interned name.
+    pub fn has_field(&self, declared: &[Declared], name: &Owned) -> bool {
+        declared.iter().any(|field| field.name.get() == name.get())
+            || self.slots.iter().any(|slot| slot.name.get() == name.get())
+    }
+
+    /// Refuses fields of which a required one is missing. `names` are interned.
+    pub fn check_required(&self, declared: &[Declared], names: &[Owned], stored: &str, at: usize) -> Result<()> {
+        if self.registration.as_ref().is_some_and(|known| known.may_lack) {
+            return Ok(());
+        }
+        let is_there = |field: &Declared| names.iter().any(|name| name.get() == field.name.get());
+        match declared.iter().find(|field| field.required && !is_there(field)) {
+            Some(field) => Err(decode(
+                format_args!(
+                    "`{stored}` was stored without its field `{}`: give it a default, or `register` the class with `upgrade`, \
+                     `renames` or `missing=\"leave\"`",
+                    shown(&field.name)
+                ),
+                at,
+            )),
+            None => Ok(()),
         }
     }
-    Ok(found)
+}
+
+/// A field's name in errors. It is the class's, unless `unknown="refuse"` asks for that of the data.
+pub fn shown(name: &Owned) -> String {
+    // SAFETY: `name` is an owned reference to a string.
+    match unsafe { text::ascii(name.get()) } {
+        Some(ascii) => String::from_utf8_lossy(&ascii[..ascii.len().min(64)]).into_owned(),
+        None => "?".to_owned(),
+    }
+}
+
+/// Why a stored field is refused.
+pub fn refused_field(stored: &str, name: &Owned, why: &str, at: usize) -> crate::error::Fault {
+    decode(format_args!("`{stored}` was stored with a field `{}` that it has not{why}", shown(name)), at)
 }

@@ -2,6 +2,7 @@
 
 pub mod base;
 pub mod copyreg;
+pub mod declared;
 pub mod defaults;
 pub mod family;
 pub mod how;

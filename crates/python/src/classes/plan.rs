@@ -1,5 +1,6 @@
 //! Class plans: how instances of a class are stored and made. Found out once per class and cached.
 
+use crate::classes::declared::Declared;
 use crate::classes::how::{find_how, special_of, How, Special};
 use crate::classes::memory;
 use crate::classes::memory::Memory;
@@ -8,7 +9,7 @@ use crate::classes::methods;
 use crate::classes::methods::Methods;
 pub use crate::classes::names::{class_name, is_named, shown_class};
 use crate::classes::registry;
-use crate::classes::registry::Registration;
+use crate::classes::registry::{Registration, Unknown};
 use crate::classes::serial::next_serial;
 use crate::classes::state;
 use crate::cpython::class::{given_version, lookup, managed_dict, version_of};
@@ -61,6 +62,8 @@ pub struct Plan {
     pub unasked: Cell<Option<(usize, isize)>>,
     /// How schemaless formats write instances.
     plain: OnceCell<Plain>,
+    /// The fields that the class declared when it had that version tag.
+    pub fields: RefCell<Option<(u32, Rc<Vec<Declared>>)>>,
     pub special: Option<Special>,
     /// Whether instances may override the class's `_type_marker`.
     pub own_marker: bool,
@@ -73,12 +76,14 @@ pub struct Plain {
     pub fields: Option<Vec<PlainField>>,
     /// As a list, without keys.
     pub array_like: bool,
-    /// The key and the value that identify the class.
-    pub tag: Option<(Owned, Owned)>,
+    /// Keys and values that come before the fields: the tag that identifies the class, and the class's version.
+    pub marks: Vec<(Owned, Owned)>,
     /// Whether every field is in a slot and always written.
     pub in_slots: bool,
     /// Some fields are left out for certain values.
     pub omits: bool,
+    /// What else the `__dict__` of an instance holds is written too.
+    pub keeps: bool,
 }
 
 #[derive(Debug)]
@@ -203,6 +208,7 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
             shape: Cell::new((0, 0)),
             unasked: Cell::new(None),
             plain: OnceCell::new(),
+            fields: RefCell::default(),
             special: special_of(&Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked())?,
             own_marker: {
                 let found = lookup(class, c"_type_marker").ok_or_else(raised)?;
@@ -238,8 +244,9 @@ impl Plan {
         let class = unsafe { Bound::from_borrowed_ptr(py, self.class.cast()) };
         type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
         let found = py.import("holdall._schemas")?.call_method1("plain_form", (class,))?;
-        type Form<'py> = (Option<std::vec::Vec<Pair<'py>>>, bool, Option<Pair<'py>>, Option<Bound<'py, PyDict>>);
-        let (named, array_like, tag, defaults): Form<'_> = found.extract()?;
+        type Pairs<'py> = std::vec::Vec<Pair<'py>>;
+        type Form<'py> = (Option<Pairs<'py>>, bool, Pairs<'py>, Option<Bound<'py, PyDict>>);
+        let (named, array_like, marks, defaults): Form<'_> = found.extract()?;
         let owned = |object: &Bound<'_, PyAny>| crate::cpython::owned(object);
         let omits = defaults.is_some();
         let default_of = |name: &Bound<'_, PyAny>| -> Result<Option<PlainDefault>> {
@@ -256,8 +263,10 @@ impl Plan {
             fields.get_or_insert_default().push(field);
         }
         let in_slots = fields.as_ref().is_some_and(|fields| !omits && fields.iter().all(|field| field.slot.is_some()));
-        let tag = tag.map(|(field, value)| (owned(&field), owned(&value)));
-        Ok(self.plain.get_or_init(|| Plain { fields, array_like, tag, in_slots, omits }))
+        let keeps = self.registration.as_ref().is_some_and(|known| known.unknown == Unknown::Keep) && !array_like;
+        let in_slots = in_slots && !keeps;
+        let marks = marks.iter().map(|(field, value)| (owned(field), owned(value))).collect();
+        Ok(self.plain.get_or_init(|| Plain { fields, array_like, marks, in_slots, omits, keeps }))
     }
 
     /// Renames fields that were stored under an older name. Returns whether there are such names.

@@ -1,7 +1,10 @@
 //! What a program has registered for a class.
 
 use crate::cpython::Owned;
+use crate::error::Result;
 use crate::memory::Vec;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 /// One registered class.
 #[derive(Debug)]
@@ -13,10 +16,59 @@ pub struct Registration {
     /// Old name and new name of each renamed field.
     pub renames: Vec<(Owned, Owned)>,
     pub upgrade: Option<Owned>,
+    /// `upgrade` takes the stored name as its third argument.
+    pub upgrade_takes_name: bool,
     pub encode: Option<Owned>,
     pub decode: Option<Owned>,
+    /// `decode` takes the stored version as its second argument.
+    pub decode_takes_version: bool,
+    pub unknown: Unknown,
+    /// Instances may lack fields that have no default.
+    pub may_lack: bool,
     /// What `_registry.py` keeps for typed loading and schemaless formats: names, order, tags.
     pub settings: Option<Owned>,
     /// Whether this package registered it (`_known.py`): it says how the class is stored, not what the program wants.
     pub ours: bool,
+}
+
+/// What becomes of stored fields that the class has not.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum Unknown {
+    /// Kept by instances with a `__dict__`, dropped by others.
+    #[default]
+    Fits,
+    Keep,
+    Drop,
+    Refuse,
+}
+
+impl Unknown {
+    pub fn named(name: Option<&str>) -> Unknown {
+        match name {
+            Some("keep") => Unknown::Keep,
+            Some("drop") => Unknown::Drop,
+            Some("refuse") => Unknown::Refuse,
+            _ => Unknown::Fits,
+        }
+    }
+}
+
+impl Registration {
+    /// What the registered `upgrade` makes of fields that were stored by another version; the fields themselves without one.
+    ///
+    /// name: the stored name of the class, if the data has one.
+    pub fn upgraded<'py>(
+        &self,
+        fields: Bound<'py, PyDict>,
+        version: u64,
+        name: Option<&Bound<'py, PyAny>>,
+    ) -> Result<Bound<'py, PyAny>> {
+        let Some(upgrade) = &self.upgrade else { return Ok(fields.into_any()) };
+        // SAFETY: the registration holds the function.
+        let upgrade = unsafe { Bound::from_borrowed_ptr(fields.py(), upgrade.get()) };
+        Ok(match self.upgrade_takes_name {
+            true => upgrade.call1((fields, version, name))?,
+            false => upgrade.call1((fields, version))?,
+        })
+    }
 }

@@ -1,7 +1,7 @@
 //! What users registered: names, aliases, versions, and functions that replace storing by fields.
 
 use crate::classes::names::class_name;
-pub use crate::classes::registration::Registration;
+pub use crate::classes::registration::{Registration, Unknown};
 use crate::cpython::{Obj, Owned, Type};
 use crate::error::door;
 use crate::error::{Asked, HoldallError};
@@ -130,6 +130,19 @@ fn function(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<Owned>> {
     Ok(Some(owned(object)))
 }
 
+/// What the settings of a class say; `false` without settings.
+fn said(settings: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
+    Ok(!settings.is_none() && settings.getattr(name)?.is_truthy()?)
+}
+
+/// A word of the settings of a class; `None` without settings.
+fn word(settings: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<String>> {
+    if settings.is_none() {
+        return Ok(None);
+    }
+    settings.getattr(name)?.extract()
+}
+
 /// How many registrations there have been: what was learnt about classes before may be outdated.
 pub fn generation(py: Python<'_>) -> u64 {
     with(py, |registry| registry.generation)
@@ -139,6 +152,7 @@ pub fn generation(py: Python<'_>) -> u64 {
 /// one.
 ///
 /// ours: it comes from `_known.py`, which doesn't replace what a program has registered.
+// Long: one field after the other.
 #[pyfunction]
 #[pyo3(signature = (cls, name, aliases, version, renames, upgrade, encode, decode, settings, /, *, ours = false))]
 #[allow(clippy::too_many_arguments)]
@@ -174,8 +188,12 @@ pub fn register_class(
             version,
             renames: renamed,
             upgrade: function(upgrade, "upgrade")?,
+            upgrade_takes_name: said(settings, "upgrade_takes_name")?,
             encode: function(encode, "encode")?,
             decode: function(decode, "decode")?,
+            decode_takes_version: said(settings, "decode_takes_version")?,
+            unknown: Unknown::named(word(settings, "unknown")?.as_deref()),
+            may_lack: word(settings, "missing")?.as_deref() == Some("leave"),
             settings: (!settings.is_none()).then(|| owned(settings)),
             ours,
         });
@@ -230,6 +248,16 @@ pub fn call(function: &Owned, argument: Obj) -> crate::error::Result<Owned> {
         ))
     }
     .ok_or_else(crate::error::raised)
+}
+
+/// Calls a user's `decode` that also takes the stored version.
+pub fn call_with_version(function: &Owned, argument: Obj, version: u64) -> crate::error::Result<Owned> {
+    // SAFETY: callers hold both during the call; a call comes from a load, which holds the GIL.
+    let (function, argument) = unsafe {
+        let py = Python::assume_attached();
+        (Bound::from_borrowed_ptr(py, function.get()), Bound::from_borrowed_ptr(py, argument))
+    };
+    Ok(owned(&function.call1((argument, version))?))
 }
 
 /// The settings of a registered class, or None; for `_schemas.py`.

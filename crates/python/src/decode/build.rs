@@ -266,7 +266,10 @@ fn custom(shape: &Shape, state: Option<&Owned>, at: usize) -> Result<Owned> {
     let known = shape.plan.as_ref().and_then(|plan| plan.registration.clone());
     let (Some(known), Some(state)) = (known, state) else { return Err(gone()) };
     let function = known.decode.as_ref().ok_or_else(gone)?;
-    let made = registry::call(function, state.get());
+    let made = match known.decode_takes_version {
+        true => registry::call_with_version(function, state.get(), shape.version),
+        false => registry::call(function, state.get()),
+    };
     match known.ours {
         // An error in one of this package's own functions is about the data.
         true => made.map_err(|fault| fault.of_data(&format!("a content that `{}` can't have", known.name), at)),

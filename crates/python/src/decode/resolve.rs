@@ -1,10 +1,12 @@
 //! The shapes of a message and the classes that they name: how instances of each are built.
 
-use crate::classes::defaults::lacking;
+use crate::classes::declared::Declared;
+use crate::classes::defaults::{lacking, refused_field};
 use crate::classes::how::How;
 use crate::classes::plan;
 use crate::classes::plan::Plan;
 use crate::classes::registry;
+use crate::classes::registry::Unknown;
 use crate::classes::serial::RECORDS;
 use crate::cpython::{text, Owned};
 use crate::decode::dialect::Dialect;
@@ -255,7 +257,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     fn build_of(&mut self, plan: &Rc<Plan>, shape: &mut Shape, name: &str, at: usize) -> Result<Build> {
         let class = plan.class();
-        let mismatch = |what: &str| decode(format_args!("`{name}` was stored as {what}, which it is not here"), at);
+        let mismatch = |what: &str| {
+            let remedy = "`register` this class under another `name`, and load the data with `types=holdall.Record`";
+            decode(format_args!("`{name}` was stored as {what}, which it is not here: {remedy}"), at)
+        };
         match (shape.kind, &plan.how) {
             (ShapeKind::Enum, How::Enum) => return Ok(Build::Enum),
             (ShapeKind::Enum, _) if crate::types::constant::may_be(plan) => return Ok(Build::Enum),
@@ -286,6 +291,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     .filter_map(|name| fields.iter().position(|field| field.get() == name.get()))
                     .collect();
                 if order.len() != shape.names.len() || order.len() != fields.len() {
+                    self.check_unknown(plan, shape, name, at)?;
                     let lacking = Some(lacking(self.py, class, &shape.names)?);
                     return Ok(Build::Upgraded { plan: plan.clone(), lacking });
                 }
@@ -295,6 +301,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Ok(Build::Based { class, base: *base, places: places(plan, &shape.names)? })
             }
             (ShapeKind::Based, _) => Err(mismatch("a subclass of a builtin")),
+            (ShapeKind::Object, How::Custom) => {
+                let remedy = "`register` it without them to load older data, or under another `name`";
+                let why =
+                    "can't be built field by field, as it was stored: it is registered with `encode` and `decode`";
+                Err(decode(format_args!("`{name}` {why}; {remedy}"), at))
+            }
             _ => Err(decode(
                 format_args!("`{name}` can't be built field by field: `register` it with `encode` and `decode`"),
                 at,
@@ -302,23 +314,43 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
+    /// Refuses fields that the class has not, if its registration says so.
+    fn check_unknown(&self, plan: &Plan, shape: &Shape, name: &str, at: usize) -> Result<()> {
+        if plan.unknown() != Unknown::Refuse {
+            return Ok(());
+        }
+        let declared = plan.declared(self.py)?;
+        match shape.names.iter().find(|field| !plan.has_field(&declared, field)) {
+            Some(field) => Err(refused_field(name, field, ", and is registered with `unknown=\"refuse\"`", at)),
+            None => Ok(()),
+        }
+    }
+
     /// How an instance of an ordinary class is built: from slots, `__dict__` or both.
     fn build_of_fields(&mut self, plan: &Rc<Plan>, shape: &Shape, name: &str, at: usize) -> Result<Build> {
         let class = plan.class();
         // In a trusted message, as in a pickle, what was not set stays unset.
-        let lacks_defaulted = match self.r.trusted() {
-            true => Vec::new(),
-            false => lacking(self.py, class, &shape.names)?,
-        };
-        let places = places(plan, &shape.names)?;
-        // A field that the class lacks is dropped only if the class's version says that the class has changed.
-        if shape.version == plan.version && places.iter().any(|place| matches!(place, Place::Nowhere)) {
-            return Err(decode(
-                format_args!(
-                    "`{name}` was stored with a field that it has not: `register` it with `renames` or a new `version`"
-                ),
-                at,
-            ));
+        let mut places = places(plan, &shape.names)?;
+        let nowhere = places.iter().position(|place| matches!(place, Place::Nowhere));
+        let mut lacks_defaulted = Vec::new();
+        if !self.r.trusted() {
+            self.check_unknown(plan, shape, name, at)?;
+            let declared = plan.declared(self.py)?;
+            let is_there = |field: &Declared| shape.names.iter().any(|name| name.get() == field.name.get());
+            if !declared.iter().all(is_there) {
+                plan.check_required(&declared, &shape.names, name, at)?;
+                lacks_defaulted = lacking(self.py, class, &shape.names)?;
+            }
+            if plan.unknown() == Unknown::Drop {
+                for (field, place) in shape.names.iter().zip(&mut places) {
+                    if !plan.has_field(&declared, field) {
+                        *place = Place::Nowhere;
+                    }
+                }
+            }
+        } else if let (Some(field), true) = (nowhere, shape.version == plan.version) {
+            let why = ": `register` it with `renames` or a new `version`";
+            return Err(refused_field(name, &shape.names[field], why, at));
         }
         if !lacks_defaulted.is_empty() {
             return Ok(Build::Upgraded { plan: plan.clone(), lacking: Some(lacks_defaulted) });

@@ -21,13 +21,19 @@ pub struct Class {
     pub name: String,
     pub kind: ClassKind,
     pub fields: Vec<Field>,
-    /// Fields by their keys in schemaless formats, as UTF-8; and by their Python names.
+    /// Fields by their keys in schemaless formats, as UTF-8, old ones included; and by their Python names.
     pub by_key: Names,
     pub by_name: Names,
     pub array_like: bool,
     pub forbid_unknown: bool,
+    /// Instances keep fields that the class has not in their `__dict__`.
+    pub keeps_unknown: bool,
     /// The key and value that mark its instances in schemaless formats.
     pub tag: Option<(Owned, Owned)>,
+    /// Values of the tag in older data.
+    pub other_tags: Vec<Owned>,
+    /// How schemaless formats tell its version, if it is registered with `upgrade` or a key for the version.
+    pub versions: Option<Versions>,
     /// Methods to call, without arguments, before the first field and after the last.
     pub pre_init: Option<Owned>,
     pub post_init: Option<Owned>,
@@ -37,6 +43,15 @@ pub struct Class {
     pub converters: Vec<(u32, Owned)>,
     /// Called with the finished instance.
     pub validate: Option<Owned>,
+}
+
+/// The version of a class's instances in schemaless formats.
+#[derive(Debug)]
+pub struct Versions {
+    /// The key that holds it.
+    pub key: Option<Owned>,
+    /// That of the class today.
+    pub own: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +69,8 @@ pub struct Field {
     pub name: Owned,
     /// Its key in schemaless formats.
     pub key: Owned,
+    /// Other keys that mean it: what it was called before.
+    pub old_keys: Vec<Owned>,
     pub node: NodeId,
     pub missing: Missing,
 }
@@ -91,7 +108,12 @@ impl Class {
         let index = |of: fn(&Field) -> &Owned| -> PyResult<Names> {
             (0..).zip(&fields).map(|(at, field)| Ok((utf8(of(field))?, at))).collect()
         };
-        let (by_key, by_name) = (index(|field| &field.key)?, index(|field| &field.name)?);
+        let (mut by_key, by_name) = (index(|field| &field.key)?, index(|field| &field.name)?);
+        for (at, field) in (0..).zip(&fields) {
+            for old in &field.old_keys {
+                by_key.insert(utf8(old)?, at);
+            }
+        }
         let class = item::<Bound<'_, PyAny>>(described, "cls")?;
         let method =
             |name: &str| -> PyResult<Option<Owned>> { Ok(optional(described, name)?.map(|name| owned(&name))) };
@@ -113,6 +135,13 @@ impl Class {
             Some(tag) => Some((owned(&tag.get_item(0)?), owned(&tag.get_item(1)?))),
             None => None,
         };
+        let versions = match optional(described, "version")? {
+            Some(versions) => {
+                let (key, own): (Option<Bound<'_, PyString>>, u64) = versions.extract()?;
+                Some(Versions { key: key.map(|key| interned(&key)).transpose()?, own })
+            }
+            None => None,
+        };
         Ok(Class {
             class: (kind != ClassKind::TypedDict).then(|| owned(&class)),
             name: item(described, "name")?,
@@ -121,7 +150,13 @@ impl Class {
             by_name,
             array_like: item(described, "array_like")?,
             forbid_unknown: item(described, "forbid_unknown")?,
+            keeps_unknown: match optional(described, "keeps_unknown")? {
+                Some(keeps) => keeps.is_truthy()? && kind == ClassKind::Fields,
+                None => false,
+            },
             tag,
+            other_tags: listed(described, "other_tags")?,
+            versions,
             pre_init: method("pre_init")?,
             post_init: method("post_init")?,
             init_vars,
@@ -142,6 +177,17 @@ impl Class {
         self.class.as_ref().is_some_and(|own| own.get() == class.cast())
     }
 
+    /// Whether dicts of schemaless formats may have to be built as dicts before they become instances.
+    pub fn evolves(&self) -> bool {
+        self.versions.is_some() || self.keeps_unknown || (self.forbid_unknown && self.kind == ClassKind::Pydantic)
+    }
+
+    /// Whether a key in a schemaless format is that of the version.
+    pub fn is_version(&self, key: &[u8]) -> PyResult<bool> {
+        let own = self.versions.as_ref().and_then(|versions| versions.key.as_ref());
+        Ok(own.map(utf8).transpose()?.is_some_and(|own| own == key))
+    }
+
     /// Whether anything has to be called after the last field.
     pub fn goes_on(&self) -> bool {
         self.post_init.is_some() || !self.converters.is_empty() || self.validate.is_some()
@@ -152,6 +198,7 @@ impl Class {
         for field in &self.fields {
             show(&field.name);
             show(&field.key);
+            field.old_keys.iter().for_each(&mut show);
             if let Missing::Default(of) | Missing::Factory(of) | Missing::FactoryOfSelf(of) = &field.missing {
                 show(of);
             }
@@ -159,6 +206,8 @@ impl Class {
         self.class.iter().chain(&self.pre_init).chain(&self.post_init).chain(&self.validate).for_each(&mut show);
         self.init_vars.iter().flatten().for_each(&mut show);
         self.converters.iter().for_each(|(_, function)| show(function));
+        self.other_tags.iter().for_each(&mut show);
+        self.versions.iter().filter_map(|versions| versions.key.as_ref()).for_each(&mut show);
         self.tag.iter().for_each(|(field, value)| {
             show(field);
             show(value);
@@ -166,7 +215,18 @@ impl Class {
     }
 }
 
+/// The values of an entry that is a list; none if there is no such entry.
+fn listed(described: &Bound<'_, PyDict>, name: &str) -> PyResult<Vec<Owned>> {
+    let Some(all) = optional(described, name)? else { return Ok(Vec::new()) };
+    all.try_iter()?.map(|one| Ok(owned(&one?))).collect()
+}
+
 impl Field {
+    /// Its keys in schemaless formats, its own first.
+    pub fn keys(&self) -> impl Iterator<Item = &Owned> {
+        std::iter::once(&self.key).chain(&self.old_keys)
+    }
+
     fn compile(described: &Bound<'_, PyDict>) -> PyResult<Field> {
         let flag =
             |name: &str| -> PyResult<bool> { optional(described, name)?.map_or(Ok(false), |flag| flag.is_truthy()) };
@@ -186,6 +246,7 @@ impl Field {
         Ok(Field {
             name: interned(&item::<Bound<'_, PyString>>(described, "name")?)?,
             key: interned(&item::<Bound<'_, PyString>>(described, "key")?)?,
+            old_keys: listed(described, "old_keys")?,
             node: item(described, "node")?,
             missing,
         })

@@ -138,7 +138,15 @@ fn registered_decode(py: Python<'_>, class: &Owned) -> PyResult<Option<Owned>> {
     if unsafe { pyo3::ffi::PyType_Check(class.get()) == 0 } {
         return Ok(None);
     }
-    Ok(crate::classes::registry::by_class(py, class.get().cast())?.and_then(|known| known.decode.clone()))
+    let Some(known) = crate::classes::registry::by_class(py, class.get().cast())? else { return Ok(None) };
+    Ok(match &known.settings {
+        // It takes a version, of which schemaless formats know nothing.
+        // SAFETY: the registration holds its settings.
+        Some(settings) if known.decode_takes_version => Some(crate::cpython::owned(
+            &unsafe { Bound::from_borrowed_ptr(py, settings.get()) }.getattr("decode_of_plain")?,
+        )),
+        _ => known.decode.clone(),
+    })
 }
 
 /// The stored name of a class.

@@ -1,6 +1,7 @@
 //! Members of enumerations: by name, which changes less often than values; unions of flags, which have no name, by
 //! value.
 
+use crate::classes::registry;
 use crate::cpython::owned;
 use crate::cpython::{Obj, Owned, Type};
 use crate::error::{decode, Asked, Result};
@@ -31,14 +32,46 @@ pub fn member(py: Python<'_>, class: Type, name: &Owned, at: usize) -> Result<Ow
     let (class, name) =
         unsafe { (Bound::from_borrowed_ptr(py, class.cast()), Bound::from_borrowed_ptr(py, name.get())) };
     if name.is_instance_of::<PyString>() {
-        let members = class.getattr("_member_map_")?;
-        return match members.cast::<PyDict>().map_err(PyErr::from)?.get_item(&name)? {
+        return match named(&class, &name)? {
             Some(member) => Ok(owned(&member)),
-            None => Err(decode(format_args!("`{}` has no such member", class.getattr("__qualname__")?), at)),
+            None => {
+                let class = class.getattr("__qualname__")?;
+                let remedy = "`register` it with the old name in `renames`, or give it `_missing_`";
+                Err(decode(format_args!("`{class}` has no such member: {remedy}"), at))
+            }
         };
     }
     match class.call1((&name,)).if_taken()? {
         Some(member) => Ok(owned(&member)),
         None => Err(decode(format_args!("`{}` has no member of such a value", class.getattr("__qualname__")?), at)),
     }
+}
+
+/// The member of that name, or of the name that the registered `renames` give for it, or what `_missing_` makes of it.
+fn named<'py>(class: &Bound<'py, PyAny>, name: &Bound<'py, PyAny>) -> Result<Option<Bound<'py, PyAny>>> {
+    let members = class.getattr("_member_map_")?;
+    let members = members.cast::<PyDict>().map_err(PyErr::from)?;
+    if let Some(member) = members.get_item(name)? {
+        return Ok(Some(member));
+    }
+    if let Some(member) = renamed(class, name)? {
+        return Ok(Some(member));
+    }
+    let member = class.call_method1("_missing_", (name,)).if_taken()?;
+    Ok(member.filter(|member| member.is_instance(class).unwrap_or(false)))
+}
+
+/// The member whose name was another one, by the registered `renames`.
+pub fn renamed<'py>(class: &Bound<'py, PyAny>, name: &Bound<'py, PyAny>) -> Result<Option<Bound<'py, PyAny>>> {
+    let py = class.py();
+    let Some(known) = registry::by_class(py, class.as_ptr().cast())? else { return Ok(None) };
+    let members = class.getattr("_member_map_")?;
+    for (old, new) in &known.renames {
+        // SAFETY: the registration holds both.
+        let (old, new) = unsafe { (Bound::from_borrowed_ptr(py, old.get()), Bound::from_borrowed_ptr(py, new.get())) };
+        if old.eq(name)? {
+            return Ok(members.cast::<PyDict>().map_err(PyErr::from)?.get_item(new)?);
+        }
+    }
+    Ok(None)
 }

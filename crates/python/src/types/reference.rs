@@ -199,7 +199,14 @@ pub fn find(py: Python<'_>, find_class: Option<&Owned>, parts: &[Owned], at: usi
     }
     match look_up_by(find_class, module, name)? {
         Found::Object(found) => Ok(owned(&found)),
-        Found::Nothing(what) => Err(decode(format_args!("can't find `{module}.{name}`: {what}"), at)),
+        Found::Nothing(what) => {
+            // A class that was moved or renamed.
+            if let (Some(known), None) = (registry::by_name(py, &format!("{module}.{name}"))?, find_class) {
+                return Ok(known.class.clone());
+            }
+            let remedy = "if it is a class, `register` it with that name in `aliases`";
+            Err(decode(format_args!("can't find `{module}.{name}`: {what}; {remedy}"), at))
+        }
     }
 }
 
@@ -240,7 +247,11 @@ pub fn class_of(py: Python<'_>, hook: Option<&Owned>, stored: &str, at: usize) -
             Err(error) => return Err(error.into()),
         }
     }
-    Err(unknown_type(format!("{stored}"), format!("can't find the class `{stored}`: {missing}"), at))
+    Err(unknown_type(
+        format!("{stored}"),
+        format!("can't find the class `{stored}`: {missing}; `register` the class with that name in `aliases`"),
+        at,
+    ))
 }
 
 /// In trusted messages: the result of the user's hook for a persistent id.

@@ -1,8 +1,10 @@
 //! Instances stored by another version of their class: their fields are passed to the registered `upgrade`, and fields
 //! that are still missing get the class's defaults.
 
-use crate::classes::defaults;
+use crate::classes::defaults::{self, refused_field, shown};
 use crate::classes::how::How;
+use crate::classes::plan::Plan;
+use crate::classes::registry::Unknown;
 use crate::classes::state;
 use crate::cpython::owned;
 use crate::cpython::{new, text, Owned};
@@ -24,10 +26,10 @@ pub fn make(py: Python<'_>, shape: &Shape, object: Option<Owned>, values: Vec<Ow
         };
     }
     if let Some(registration) = &plan.registration {
-        if let (Some(upgrade), true) = (&registration.upgrade, registration.version != shape.version) {
-            // SAFETY: the registration holds the function.
-            let upgrade = unsafe { Bound::from_borrowed_ptr(py, upgrade.get()) };
-            let upgraded = upgrade.call1((fields, shape.version))?;
+        if registration.upgrade.is_some() && registration.version != shape.version {
+            // SAFETY: the shape holds its name.
+            let name = shape.type_name.as_ref().map(|name| unsafe { Bound::from_borrowed_ptr(py, name.get()) });
+            let upgraded = registration.upgraded(fields, shape.version, name.as_ref())?;
             fields = upgraded.cast_into::<PyDict>().map_err(|_| decode("`upgrade` gave no dict of fields", at))?;
         }
     }
@@ -51,6 +53,7 @@ pub fn make(py: Python<'_>, shape: &Shape, object: Option<Owned>, values: Vec<Ow
                 .set_item(Bound::from_borrowed_ptr(py, missing.name.get()), Bound::from_borrowed_ptr(py, value.get()))?
         };
     }
+    check(py, shape, plan, &fields, at)?;
     let get = |name: &Owned| -> Result<Option<Owned>> {
         // SAFETY: `name` is an owned reference.
         let found = fields.get_item(unsafe { Bound::from_borrowed_ptr(py, name.get()) })?;
@@ -63,7 +66,9 @@ pub fn make(py: Python<'_>, shape: &Shape, object: Option<Owned>, values: Vec<Ow
             let object = Owned::new(alloc(plan.class(), names.len() as isize)).ok_or_else(raised)?;
             for (place, name) in names.iter().enumerate() {
                 let Some(value) = get(name)? else {
-                    return Err(decode("a named tuple lacks a field that has no default", at));
+                    let (stored, name) = (shape.stored_name(py)?, shown(name));
+                    let remedy = "give it a default, or `register` the class with `upgrade` or `renames`";
+                    return Err(decode(format_args!("`{stored}` was stored without its field `{name}`: {remedy}"), at));
                 };
                 crate::cpython::fill::tuple_item(object.get(), place, value);
             }
@@ -84,6 +89,25 @@ pub fn make(py: Python<'_>, shape: &Shape, object: Option<Owned>, values: Vec<Ow
         }
         Ok(object)
     }
+}
+
+/// Refuses fields of which a required one is missing, and treats those that the class has not as it is registered.
+fn check(py: Python<'_>, shape: &Shape, plan: &Plan, fields: &Bound<'_, PyDict>, at: usize) -> Result<()> {
+    let (policy, declared, names) = (plan.unknown(), plan.declared(py)?, names_of(fields, at)?);
+    if !matches!(plan.how, How::NamedTuple(_)) {
+        plan.check_required(&declared, &names, shape.stored_name(py)?, at)?;
+    }
+    for name in &names {
+        if matches!(policy, Unknown::Drop | Unknown::Refuse) && !plan.has_field(&declared, name) {
+            if policy == Unknown::Refuse {
+                let why = ", and is registered with `unknown=\"refuse\"`";
+                return Err(refused_field(shape.stored_name(py)?, name, why, at));
+            }
+            // SAFETY: `names` holds the name.
+            fields.del_item(unsafe { Bound::from_borrowed_ptr(py, name.get()) })?;
+        }
+    }
+    Ok(())
 }
 
 /// The names of the fields that a function of the program returned.

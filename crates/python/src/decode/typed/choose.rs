@@ -16,9 +16,9 @@ use pyo3::types::PyDict;
 /// The result of looking ahead into a dict.
 pub(crate) struct Ahead {
     /// The class that the tag selects, if any, and the offset of the tag's value; `None` without a tag.
-    tagged: Option<(Option<u32>, usize)>,
+    pub(super) tagged: Option<(Option<u32>, usize)>,
     /// All keys, or those before the tag.
-    keys: HashSet<Vec<u8>>,
+    pub(super) keys: HashSet<Vec<u8>>,
 }
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
@@ -38,7 +38,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         match (&node.classes[..], &node.map, self.rules.schema) {
             ([only], None, Some(schema)) => {
                 let class = &schema.classes[*only as usize];
-                (class.kind == ClassKind::Fields && !class.array_like).then_some(*only)
+                (class.kind == ClassKind::Fields && !class.array_like && !class.evolves()).then_some(*only)
             }
             _ => None,
         }
@@ -65,7 +65,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// Runs a look-ahead and restores the state: what it has read will be read again.
-    fn ahead<T>(&mut self, look: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    pub(crate) fn ahead<T>(&mut self, look: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let (before, start) = (self.r.place(), self.r.offset());
         let known =
             (self.tables.numbered.len(), self.tables.shapes.len(), self.elsewhere.skipped.len(), self.elsewhere.again);
@@ -139,7 +139,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(Ahead { tagged: None, keys })
     }
 
-    fn schemaless_key(&mut self) -> Result<Option<Owned>> {
+    pub(crate) fn schemaless_key(&mut self) -> Result<Option<Owned>> {
         self.r.key();
         self.schemaless_value()
     }

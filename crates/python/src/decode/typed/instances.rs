@@ -3,12 +3,13 @@
 use super::super::Decoder;
 use crate::cpython::Owned;
 use crate::decode::dialect::Dialect;
-use crate::error::Result;
-use crate::schema::class::ClassKind;
+use crate::error::{invalid, Result};
+use crate::schema::class::{utf8, ClassKind};
 use crate::schema::coerce::expected;
-use crate::schema::node::{Node, SeqKind};
+use crate::schema::node::{Node, Scalar, SeqKind};
 use crate::schema::NodeId;
 use crate::shapes::{Build, Shape};
+use crate::types::record::record_type;
 use holdall_format::model::ShapeKind;
 use std::rc::Rc;
 
@@ -46,7 +47,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 _ => node.classes.iter().copied().find(|&index| own(index)),
             };
             if let Some(index) = of_node {
-                if schema.classes[index as usize].kind != ClassKind::Pydantic && !self.upgrades(&found, shape)? {
+                if schema.classes[index as usize].kind != ClassKind::Pydantic
+                    && !self.upgrades(&found, shape)?
+                    && !self.keeps_some(index, shape)?
+                {
                     let shape = self.positions_shape(shape, index)?;
                     return self.begin_typed(&shape, shape_len(&shape));
                 }
@@ -55,10 +59,29 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         // Built without the node, then coerced: enumerations, foreign classes, upgrades.
         let known = found.is_some() || self.could_be(name)?;
         let takes_others = node.takes_containers() || !node.classes.is_empty() || !node.scalars.is_empty();
+        if !known && self.takes_records(node) {
+            let shape = Rc::new(Shape { bytes: 256, ..shape.like(Build::Record, shape.names.clone()) });
+            return self.looked_at(id, |decoder| decoder.instance(&shape));
+        }
         if !known || !(takes_others || node.seq.is_some()) {
-            return Err(expected(&node.name, name));
+            let remedy = "if that is its old name, `register` it with the name in `aliases`";
+            let is_moved = name.rsplit('.').next().is_some_and(|last| node.name.split(" | ").any(|own| own == last));
+            return Err(match is_moved {
+                false => expected(&node.name, name),
+                true => invalid(format_args!("Expected `{}`, got `{name}`; {remedy}", node.name)),
+            });
         }
         self.looked_at(id, |decoder| decoder.instance(shape))
+    }
+
+    /// Whether a class that is not there may become a record in this place: because the type names `Record`, or for `dec_hook`.
+    fn takes_records(&self, node: &Node) -> bool {
+        let foreign = node.scalars.iter().filter_map(|scalar| match scalar {
+            Scalar::Custom { class, .. } => Some(class),
+            _ => None,
+        });
+        let record = record_type(self.py);
+        foreign.into_iter().any(|class| self.options.dec_hook.is_some() || class.get() == record)
     }
 
     /// The class that a stored name means in this schema: a registered one, or one that the schema permits.
@@ -76,6 +99,19 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Err(fault) if fault.is_unknown() => Ok(false),
             Err(fault) => Err(fault),
         }
+    }
+
+    /// Whether the shape has fields that the class has not and keeps.
+    fn keeps_some(&self, index: u32, shape: &Shape) -> Result<bool> {
+        let class = self.class(index)?;
+        if class.keeps_unknown {
+            for name in &shape.names {
+                if !class.by_name.contains_key(&utf8(name)?) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// Whether the class's `upgrade` has to be called for what is stored.

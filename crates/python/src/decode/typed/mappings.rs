@@ -31,6 +31,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         };
         match (class, &node.map) {
             (Some(class), _) if self.class(class)?.kind != ClassKind::Pydantic => {
+                if self.is_outdated(class, len, None)? {
+                    return self.untyped(token, id);
+                }
                 let shape = self.members_shape(class)?;
                 self.begin_typed(&shape, len)
             }
@@ -131,6 +134,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         match self.class_by_names(shape, node)? {
             Some(class) if self.class(class)?.kind != ClassKind::Pydantic => {
+                if self.is_outdated(class, len, Some(&shape.names))? {
+                    return self.looked_at(id, |decoder| decoder.instance(shape));
+                }
                 let shape = self.positions_shape(shape, class)?;
                 self.begin_typed(&shape, len)
             }

@@ -293,7 +293,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 return Ok(TAG);
             }
         }
-        if class.forbid_unknown {
+        if class.forbid_unknown && !class.is_version(name)? {
             return Err(invalid(unknown(name)).found(start));
         }
         self.learn_key(typed, name, SKIPPED, next);
@@ -310,13 +310,15 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.same_tag(class, found.as_ref()).map_err(|fault| fault.found(before))
     }
 
-    fn same_tag(&self, class: &Class, found: Option<&Owned>) -> Result<()> {
+    pub(crate) fn same_tag(&self, class: &Class, found: Option<&Owned>) -> Result<()> {
         let Some((tag, wanted)) = &class.tag else { return Ok(()) };
-        let same = match found {
-            // SAFETY: the caller holds `found`, and the class its tag.
-            Some(found) => unsafe { ffi::PyObject_RichCompareBool(found.get(), wanted.get(), ffi::Py_EQ) },
-            None => 0,
-        };
+        let mut same = 0;
+        for wanted in std::iter::once(wanted).chain(&class.other_tags) {
+            if let (Some(found), 0) = (found, same) {
+                // SAFETY: the caller holds `found`, and the class its tags.
+                same = unsafe { ffi::PyObject_RichCompareBool(found.get(), wanted.get(), ffi::Py_EQ) };
+            }
+        }
         if same < 0 {
             return Err(raised());
         }

@@ -2,6 +2,8 @@
 
 mod after;
 mod choose;
+mod convert;
+mod evolve;
 mod instances;
 mod mappings;
 mod members;
@@ -265,7 +267,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let raw = object.get();
         // SAFETY: `object` is an owned reference.
         let is_leaf = unsafe { kind_of(raw) } != 0;
-        let made = D::coerced_once(self, object, id)?;
+        let made = match self.evolved(&object, id)? {
+            Some(made) => made,
+            None => D::coerced_once(self, object, id)?,
+        };
         if object_id != NO_ID {
             let numbered = &mut self.tables.numbered[object_id as usize];
             if is_leaf {

@@ -79,7 +79,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 (Some(field), Some(place)) => (field, place),
                 _ if tag => (TAG, Place::Nowhere),
                 _ => {
-                    if class.forbid_unknown && refusal.is_none() {
+                    if class.forbid_unknown && refusal.is_none() && !(of_dict && class.is_version(&bytes)?) {
                         refusal = Some(unknown(&bytes));
                     }
                     (SKIPPED, Place::Nowhere)

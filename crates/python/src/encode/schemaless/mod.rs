@@ -2,19 +2,20 @@
 
 mod values;
 
-use crate::classes::plan::Plan;
+use crate::classes::plan::{PlainField, Plan};
 use crate::classes::state;
-use crate::cpython::{dict, text, Obj, Owned, Type};
+use crate::cpython::{dict, owned, text, Obj, Owned, Type};
 use crate::encode::dialect::Dialect;
 use crate::encode::forms::Order;
 use crate::encode::{Encoder, Extra, Frame, Kind};
 use crate::error::{encode, raised, Result};
-use crate::types::walker::BY_PARENT;
+use crate::memory::Vec;
+use crate::types::walker::{WorkItem, BY_PARENT};
 use holdall_format::model::Text;
 use holdall_format::model::TimestampWriter;
 use holdall_format::Writer;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyDict, PyString};
 use pyo3::{ffi, Bound};
 use std::ptr::addr_of_mut;
 use std::rc::Rc;
@@ -185,7 +186,7 @@ impl<D: Dialect> Encoder<'_, D> {
         else {
             return Ok(false);
         };
-        let tagged = usize::from(form.tag.is_some());
+        let marks = form.marks.len();
         // SAFETY: by contract an instance of the class from which the slots' offsets were read.
         unsafe {
             let value = |slot: Option<usize>| slot.map_or(std::ptr::null_mut(), |offset| state::slot(object, offset));
@@ -193,11 +194,11 @@ impl<D: Dialect> Encoder<'_, D> {
                 return Ok(false);
             }
             if form.array_like {
-                self.w.list(fields.len() + tagged);
+                self.w.list(fields.len() + marks);
             } else {
-                self.w.dict(fields.len() + tagged);
+                self.w.dict(fields.len() + marks);
             }
-            if let Some((field, value)) = &form.tag {
+            for (field, value) in &form.marks {
                 if !form.array_like {
                     self.name_key(field.get())?;
                 }
@@ -225,6 +226,29 @@ impl<D: Dialect> Encoder<'_, D> {
 }
 
 impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
+    /// Adds what the `__dict__` of an instance holds besides the fields that its class declares.
+    fn kept_fields(
+        &mut self,
+        object: &Bound<'_, PyAny>,
+        plan: &Rc<Plan>,
+        fields: &[PlainField],
+        parts: &mut Vec<WorkItem>,
+    ) -> Result<()> {
+        // SAFETY: `object` is an instance of the plan's class.
+        let Some(dict) = (unsafe { plan.dict_of(object.as_ptr())? }) else { return Ok(()) };
+        // SAFETY: `dict` is an owned reference.
+        let dict = unsafe { Bound::from_borrowed_ptr(self.py, dict.get()) };
+        for (name, value) in dict.cast::<PyDict>().map_err(PyErr::from)? {
+            // SAFETY: both are strings: the first is checked, the second is a field's name.
+            let is_it = |field: &PlainField| unsafe { text::equal(field.name.get(), name.as_ptr()) };
+            if name.is_instance_of::<PyString>() && !fields.iter().any(is_it) {
+                parts.push(WorkItem::Field(owned(&name)));
+                parts.push(WorkItem::Value(owned(&value)));
+            }
+        }
+        Ok(())
+    }
+
     /// Writes a builtin value for which schemaless formats have no form.
     ///
     /// # Safety

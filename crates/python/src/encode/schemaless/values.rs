@@ -217,12 +217,12 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
     /// Writes the fields of an instance by name, or in order if its class is registered as array-like.
     fn schemaless_fields(&mut self, object: &Bound<'_, PyAny>, plan: &Rc<Plan>) -> Result<()> {
         let form = plan.schemaless_form(self.py)?;
-        let tagged = usize::from(form.tag.is_some());
+        let marks = form.marks.len();
         let Some(fields) = &form.fields else {
             return self.schemaless_state(object, plan);
         };
-        let mut parts = Vec::with_capacity(2 * (fields.len() + tagged));
-        if let Some((field, value)) = &form.tag {
+        let mut parts = Vec::with_capacity(2 * (fields.len() + marks));
+        for (field, value) in &form.marks {
             if !form.array_like {
                 parts.push(WorkItem::Field(field.clone()));
             }
@@ -269,6 +269,9 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                 }
                 None => {}
             }
+        }
+        if form.keeps {
+            self.kept_fields(object, plan, fields, &mut parts)?;
         }
         if form.array_like {
             self.w.list(parts.len());

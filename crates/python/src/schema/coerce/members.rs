@@ -5,6 +5,7 @@ use crate::cpython::owned;
 use crate::cpython::{text, Owned};
 use crate::error::{Asked, Result, NOWHERE};
 use crate::schema::node::accepts;
+use crate::types::enumeration;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -41,6 +42,9 @@ impl<'s> Rules<'s> {
         if kind == accepts::STR {
             let names = members.getattr("_member_map_")?;
             if let Some(found) = names.cast::<PyDict>().map_err(PyErr::from)?.get_item(&given)? {
+                return Ok(Taken::Yes(owned(&found)));
+            }
+            if let Some(found) = enumeration::renamed(&members, &given)? {
                 return Ok(Taken::Yes(owned(&found)));
             }
             if !self.strict {

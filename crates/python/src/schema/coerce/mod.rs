@@ -195,7 +195,11 @@ impl<'s> Rules<'s> {
         }
         let (Some(schema), [only]) = (self.schema, &left[..]) else { return Ok(None) };
         for field in &schema.classes[*only as usize].fields {
-            if matches!(field.missing, Missing::Refused) && !there(&field.key)? {
+            let mut found = !matches!(field.missing, Missing::Refused);
+            for key in field.keys() {
+                found = found || there(key)?;
+            }
+            if !found {
                 return Ok(None);
             }
         }

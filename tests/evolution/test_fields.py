@@ -1,0 +1,301 @@
+"""Fields that a class has lost or got since its instances were stored, one rule for all families of classes."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import itertools
+import sys
+import types
+from typing import Any, NamedTuple
+
+import attrs
+import msgspec
+import pydantic
+import pytest
+
+import holdall
+from holdall import bson, msgpack
+
+_numbers = itertools.count()
+
+
+class OfDict:
+    a: int
+
+
+class OfSlots:
+    __slots__ = ("a",)
+
+
+@dataclasses.dataclass
+class Data:
+    a: int
+
+
+@dataclasses.dataclass(slots=True)
+class Slotted:
+    a: int
+
+
+@attrs.define(slots=False)
+class Attrs:
+    a: int
+
+
+@attrs.define
+class SlottedAttrs:
+    a: int
+
+
+class Struct(msgspec.Struct):
+    a: int
+
+
+class Model(pydantic.BaseModel):
+    a: int
+
+
+class Named(NamedTuple):
+    a: int
+
+
+FAMILIES = [OfDict, OfSlots, Data, Slotted, Attrs, SlottedAttrs, Struct, Model]
+DECLARING = [Data, Slotted, Attrs, SlottedAttrs, Struct, Model]
+KEEPING = [OfDict, Data, Attrs]
+
+
+@pytest.fixture
+def name():
+    return f"evolution.Item{next(_numbers)}"
+
+
+def stored(name: str, **fields: Any) -> bytes:
+    """What another program stored: an instance of its class of that name."""
+    return holdall.dumps(holdall.Record(name, fields))
+
+
+# --- fields that are gone ---
+@pytest.mark.parametrize("cls", FAMILIES)
+def test_unless_told_otherwise_a_field_stays_where_it_has_a_place(cls, name):
+    holdall.register(cls, name=name)
+    made = holdall.loads(stored(name, a=1, gone=2))
+    assert made.a == 1
+    assert getattr(made, "gone", None) == (2 if cls in (*KEEPING, Model) else None)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("cls", FAMILIES)
+def test_drop(cls, name, version):
+    holdall.register(cls, name=name, unknown="drop", version=version)
+    made = holdall.loads(stored(name, a=1, gone=2))
+    assert made.a == 1
+    assert not hasattr(made, "gone")
+    assert holdall.loads(stored(name, a=1, gone=2), type=Any).a == 1
+    assert b"gone" not in holdall.dumps(made)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("cls", FAMILIES)
+def test_refuse(cls, name, version):
+    holdall.register(cls, name=name, unknown="refuse", version=version)
+    assert holdall.loads(stored(name, a=1)).a == 1
+    with pytest.raises(holdall.DecodeError) as caught:
+        holdall.loads(stored(name, a=1, gone=2))
+    assert str(caught.value).startswith(
+        f'`{name}` was stored with a field `gone` that it has not, and is registered with `unknown="refuse"`'
+    )
+
+
+@pytest.mark.parametrize("cls", KEEPING)
+def test_keep(cls, name):
+    holdall.register(cls, name=name, unknown="keep")
+    for options in ({}, {"type": cls}):
+        made = holdall.loads(stored(name, a=1, gone=2), **options)
+        assert (type(made), made.a, made.gone) == (cls, 1, 2)
+    for format in (msgpack, bson):
+        data = format.dumps({"a": 1, "gone": 2})
+        made = format.loads(data, type=cls)
+        assert (type(made), made.a, made.gone) == (cls, 1, 2)
+        assert format.loads(format.dumps(made)) == {"a": 1, "gone": 2}
+
+
+@pytest.mark.parametrize("cls", [OfSlots, Slotted, SlottedAttrs, Struct])
+def test_there_must_be_room_for_what_is_kept(cls, name):
+    with pytest.raises(TypeError, match="have no `__dict__` that could keep fields"):
+        holdall.register(cls, name=name, unknown="keep")
+
+
+def test_models_say_themselves_what_they_keep(name):
+    class Open(pydantic.BaseModel, extra="allow"):
+        a: int
+
+    with pytest.raises(TypeError, match="keeps fields by `model_config"):
+        holdall.register(Model, name=name, unknown="keep")
+    with pytest.raises(TypeError, match="keeps fields, as its `model_config` says"):
+        holdall.register(Open, name=name, unknown="drop")
+    holdall.register(Open, name=name, unknown="keep")
+    assert msgpack.loads(msgpack.dumps({"a": 1, "b": 2}), type=Open).b == 2
+
+
+def test_a_class_that_declares_nothing_has_no_unknown_fields(name):
+    class Plain:
+        pass
+
+    with pytest.raises(TypeError, match="declares no fields: annotate them"):
+        holdall.register(Plain, name=name, unknown="drop")
+    with pytest.raises(TypeError, match="expected 'keep', 'drop', 'refuse' or None"):
+        holdall.register(Plain, name=name, unknown="ignore")
+
+
+@pytest.mark.parametrize("cls", DECLARING)
+def test_by_a_type(cls, name, fmt):
+    data = fmt.dumps({"a": 1, "gone": 2})
+    for unknown in (None, "drop"):
+        holdall.register(cls, name=name, unknown=unknown)
+        made = fmt.loads(data, type=cls)
+        assert made == cls(a=1)
+        assert not hasattr(made, "gone")
+    holdall.register(cls, name=name, unknown="refuse")
+    with pytest.raises(holdall.ValidationError) as caught:
+        fmt.loads(data, type=cls)
+    assert str(caught.value) == "Object contains unknown field `gone`"
+
+
+@pytest.mark.parametrize("cls", [Data, Slotted, Struct])
+def test_what_upgrade_leaves_over(cls, name):
+    def upgrade(fields, version):
+        return fields
+
+    for unknown in ("drop", "refuse"):
+        holdall.register(cls, name=name, version=2, upgrade=upgrade, unknown=unknown)
+        if unknown == "drop":
+            assert not hasattr(holdall.loads(stored(name, a=1, gone=2)), "gone")
+        else:
+            with pytest.raises(holdall.DecodeError, match="a field `gone` that it has not"):
+                holdall.loads(stored(name, a=1, gone=2))
+
+
+# --- fields that are missing ---
+@pytest.mark.parametrize("cls", [*DECLARING, Named])
+def test_a_missing_field_without_a_default(cls, name):
+    holdall.register(cls, name=name)
+    with pytest.raises(holdall.DecodeError) as caught:
+        holdall.loads(stored(name, other=2))
+    assert f"`{name}` was stored without its field `a`: give it a default, or `register`" in str(caught.value)
+
+
+@pytest.mark.parametrize("cls", DECLARING)
+def test_what_upgrade_leaves_out(cls, name):
+    holdall.register(cls, name=name, version=2, upgrade=lambda fields, version: {})
+    with pytest.raises(holdall.DecodeError, match="was stored without its field `a`"):
+        holdall.loads(stored(name, a=2))
+
+
+@pytest.mark.parametrize("cls", DECLARING)
+def test_instances_that_may_lack_fields(cls, name):
+    holdall.register(cls, name=name, missing="leave")
+    assert not hasattr(holdall.loads(stored(name)), "a")
+    with pytest.raises(TypeError, match="missing: expected 'refuse' or 'leave'"):
+        holdall.register(cls, name=name, missing="keep")
+
+
+def test_trusted_messages_keep_what_pickle_keeps(name):
+    half = Data.__new__(Data)
+    assert not vars(holdall.loads(holdall.dumps(half, trust=True), trust=True))
+
+
+def test_defaults_of_structs_and_models(name):
+    class Later(msgspec.Struct):
+        a: int
+        b: int = 5
+        c: list[int] = []
+
+    class LaterModel(pydantic.BaseModel):
+        a: int
+        b: int = 5
+        c: list[int] = pydantic.Field(default_factory=list)
+
+    for cls in (Later, LaterModel):
+        holdall.register(cls, name=name)
+        assert holdall.loads(stored(name, a=1)) == cls(a=1)
+        assert holdall.loads(stored(name, a=1)).c is not holdall.loads(stored(name, a=1)).c
+        holdall.register(cls, name=f"{name}.{cls.__name__}")
+    made = holdall.loads(holdall.dumps(holdall.Record(f"{name}.LaterModel", {"a": 1})))
+    assert made.model_fields_set == {"a"}
+    assert made.model_dump() == {"a": 1, "b": 5, "c": []}
+    assert made.model_copy() == made
+
+
+def test_a_plain_class_that_became_a_model(name):
+    holdall.register(Model, name=name, renames={"old": "a"})
+    for field in ("a", "old"):
+        made = holdall.loads(stored(name, **{field: 1}))
+        assert made == Model(a=1)
+        assert holdall.loads(stored(name, **{field: 1}), type=Model) == made
+    holdall.register(Model, name=f"{name}.now")
+
+
+# --- enumerations ---
+class Color(enum.Enum):
+    CRIMSON = "c"
+    BLUE = "b"
+
+    @classmethod
+    def _missing_(cls, value):
+        return cls.BLUE if value == "AZURE" else None
+
+
+def member(name: str, member: str) -> bytes:
+    old = enum.Enum("Old", {member: 1})
+    holdall.register(old, name=name)
+    data = holdall.dumps(old[member])
+    holdall.register(old, name=f"{name}.{next(_numbers)}")
+    return data
+
+
+def test_renamed_members(name):
+    red, azure, green = (member(name, old) for old in ("RED", "AZURE", "GREEN"))
+    holdall.register(Color, name=name, renames={"RED": "CRIMSON"})
+    assert holdall.loads(red) is Color.CRIMSON
+    assert holdall.loads(red, type=Color) is Color.CRIMSON
+    assert holdall.loads(azure) is Color.BLUE
+    with pytest.raises(holdall.DecodeError) as caught:
+        holdall.loads(green)
+    assert str(caught.value).startswith(
+        "`Color` has no such member: `register` it with the old name in `renames`, or give it `_missing_` - at byte"
+    )
+    assert msgpack.loads(msgpack.dumps("RED"), type=Color) is Color.CRIMSON
+
+
+# --- what was moved ---
+def test_a_class_by_reference_that_was_moved(name):
+    module = types.ModuleType("old_home")
+    exec("class Old: pass", module.__dict__)
+    sys.modules["old_home"] = module
+    try:
+        data = holdall.dumps([module.Old, module.Old()], trust=True)
+    finally:
+        del sys.modules["old_home"]
+    with pytest.raises(holdall.DecodeError, match="can't find `old_home.Old`: .*in `aliases`"):
+        holdall.loads(data, trust=True)
+
+    class Today:
+        pass
+
+    holdall.register(Today, name=name, aliases=["old_home.Old"])
+    found, made = holdall.loads(data, trust=True)
+    assert found is Today
+    assert type(made) is Today
+    holdall.register(Today, name=name)
+
+
+def test_a_moved_class_by_a_type(name):
+    with pytest.raises(holdall.ValidationError) as caught:
+        holdall.loads(stored(name, a=1), type=Data)
+    assert str(caught.value) == f"Expected `Data`, got `{name}`"
+    with pytest.raises(holdall.ValidationError) as caught:
+        holdall.loads(stored("old.Data", a=1), type=Data)
+    assert str(caught.value) == (
+        "Expected `Data`, got `old.Data`; if that is its old name, `register` it with the name in `aliases`"
+    )
