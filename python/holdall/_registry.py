@@ -161,6 +161,7 @@ def register(
     >>> loads(dumps(Item("tea", 4.5)))
     Item(title='tea', price=4.5)
     """
+    # Long: each option is said here and passed on.
     if cls is None:
 
         def decorator(cls: _C) -> _C:

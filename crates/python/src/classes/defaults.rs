@@ -4,8 +4,8 @@ use crate::classes::declared::{declared, interned, Declared};
 use crate::classes::plan::Plan;
 use crate::classes::registration::Unknown;
 use crate::cpython::class::version_of;
-use crate::cpython::{owned, text, Owned, Type};
-use crate::error::{decode, raised, Result};
+use crate::cpython::{owned, text, Obj, Owned, Type};
+use crate::error::{decode, encode, raised, Result};
 use crate::memory::Vec;
 use pyo3::prelude::*;
 use std::rc::Rc;
@@ -69,6 +69,31 @@ impl Plan {
     pub fn has_field(&self, declared: &[Declared], name: &Owned) -> bool {
         declared.iter().any(|field| field.name.get() == name.get())
             || self.slots.iter().any(|slot| slot.name.get() == name.get())
+    }
+
+    /// Refuses to store an instance without a field that loading would refuse to be without.
+    pub fn check_whole(&self, py: Python<'_>, names: &[Obj]) -> Result<()> {
+        if self.registration.as_ref().is_some_and(|known| known.may_lack) {
+            return Ok(());
+        }
+        let declared = self.declared(py)?;
+        // Mostly they come in the order of the class.
+        let is_there = |(at, field): (usize, &Declared)| {
+            let name = field.name.get();
+            !field.required || names.get(at) == Some(&name) || names.contains(&name)
+        };
+        let Some(lacked) = declared.iter().enumerate().find(|&field| !is_there(field)) else { return Ok(()) };
+        // The keys of a `__dict__` need not be interned.
+        // SAFETY: the class's field and the keys are strings.
+        if names.iter().any(|&name| unsafe { text::is(name) && text::equal(name, lacked.1.name.get()) }) {
+            return Ok(());
+        }
+        Err(encode(format_args!(
+            "can't store an instance of `{}` without its field `{}`, which loading would refuse: set it, give it a default, or \
+             `register` the class with `missing=\"leave\"`",
+            shown(&self.name),
+            shown(&lacked.1.name)
+        )))
     }
 
     /// Refuses fields of which a required one is missing. `names` are interned.

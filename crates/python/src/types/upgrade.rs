@@ -66,7 +66,7 @@ pub fn make(py: Python<'_>, shape: &Shape, object: Option<Owned>, values: Vec<Ow
             let object = Owned::new(alloc(plan.class(), names.len() as isize)).ok_or_else(raised)?;
             for (place, name) in names.iter().enumerate() {
                 let Some(value) = get(name)? else {
-                    let (stored, name) = (shape.stored_name(py)?, shown(name));
+                    let (stored, name) = (shape.stored_name()?, shown(name));
                     let remedy = "give it a default, or `register` the class with `upgrade` or `renames`";
                     return Err(decode(format_args!("`{stored}` was stored without its field `{name}`: {remedy}"), at));
                 };
@@ -95,13 +95,13 @@ pub fn make(py: Python<'_>, shape: &Shape, object: Option<Owned>, values: Vec<Ow
 fn check(py: Python<'_>, shape: &Shape, plan: &Plan, fields: &Bound<'_, PyDict>, at: usize) -> Result<()> {
     let (policy, declared, names) = (plan.unknown(), plan.declared(py)?, names_of(fields, at)?);
     if !matches!(plan.how, How::NamedTuple(_)) {
-        plan.check_required(&declared, &names, shape.stored_name(py)?, at)?;
+        plan.check_required(&declared, &names, shape.stored_name()?, at)?;
     }
     for name in &names {
         if matches!(policy, Unknown::Drop | Unknown::Refuse) && !plan.has_field(&declared, name) {
             if policy == Unknown::Refuse {
                 let why = ", and is registered with `unknown=\"refuse\"`";
-                return Err(refused_field(shape.stored_name(py)?, name, why, at));
+                return Err(refused_field(shape.stored_name()?, name, why, at));
             }
             // SAFETY: `names` holds the name.
             fields.del_item(unsafe { Bound::from_borrowed_ptr(py, name.get()) })?;
