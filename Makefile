@@ -29,6 +29,13 @@ unexport PYTHONHASHSEED PYTHONPATH CONDA_PREFIX
 # Hundreds of processes are started, and each would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
+# A first build has nothing to go on from, and CI no second one that would go on from it: a tenth of the compiler's work.
+ifneq ($(filter test,$(MAKECMDGOALS)),)
+ifeq ($(wildcard target/develop),)
+export CARGO_INCREMENTAL := 0
+endif
+endif
+
 RUST_SOURCES := $(shell find crates -name target -prune -o -name fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print 2>/dev/null) \
 	Cargo.toml $(wildcard Cargo.lock .cargo/config.toml rust-toolchain.toml)
 TABLES := cargo run --quiet -p holdall-format --example tables
@@ -319,7 +326,7 @@ ifeq ($(PROFILE),guided)
 BUILD = --release --pgo
 $(EXTENSION): $(VENV)/.stamp-test
 # What the program imports that trains the build. maturin runs it in an environment of its own, which has the extension alone.
-$(EXTENSION): export PYTHONPATH = bench:$(shell $(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+$(EXTENSION): export PYTHONPATH = bench:$(shell $(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' 2>/dev/null)
 # Debian's folder of llvm-profdata; rustup's `llvm-tools` are found without it.
 $(EXTENSION): export PATH := /usr/lib/llvm-$(shell rustc -vV | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p')/bin:$(PATH)
 endif

@@ -31,7 +31,7 @@ else:
     hypothesis.settings.register_profile(
         "same",
         parent=hypothesis.settings.get_profile("random"),
-        max_examples=100,
+        max_examples=60,
         derandomize=True,
         database=None,
         print_blob=True,

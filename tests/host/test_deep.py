@@ -18,7 +18,7 @@ from tests.support.kinds import build
 
 DEEP = 1_000_000
 # for the shapes that are not promised by name: as deep as no C stack is
-LESS_DEEP = 200_000
+LESS_DEEP = 100_000
 pytestmark = pytest.mark.usefixtures("no_collector")
 TYPES = [models.PlainSlots, models.PlainDict, models.DNode, models.NPoint]
 

@@ -67,7 +67,7 @@ def test_counts_by_type() -> None:
 @pytest.mark.parametrize("name", MESSAGES)
 def test_counts_of_failing_loads(name: str) -> None:
     # Those of a long message are cut off and changed at fewer places.
-    hostile = damaged(MESSAGES[name], name)[:: 1 + len(MESSAGES[name]) // 3000]
+    hostile = damaged(MESSAGES[name], name)[:: 1 + len(MESSAGES[name]) // 1000]
 
     def work() -> None:
         for attempt in hostile:
