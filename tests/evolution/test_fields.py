@@ -200,6 +200,21 @@ def test_instances_that_may_lack_fields(cls, name):
         holdall.register(cls, name=name, missing="keep")
 
 
+@pytest.mark.parametrize("cls", [Data, Slotted])
+def test_what_could_not_be_loaded_is_not_stored(cls, name):
+    half = cls.__new__(cls)
+    holdall.register(cls, name=name)
+    with pytest.raises(holdall.EncodeError) as caught:
+        holdall.dumps([cls(1), half])
+    assert f"can't store an instance of `{name}` without its field `a`, which loading would refuse" in str(
+        caught.value
+    )
+    holdall.register(cls, name=name, missing="leave")
+    whole, half = holdall.loads(holdall.dumps([cls(1), half]))
+    assert whole.a == 1
+    assert not hasattr(half, "a")
+
+
 def test_trusted_messages_keep_what_pickle_keeps(name):
     half = Data.__new__(Data)
     assert not vars(holdall.loads(holdall.dumps(half, trust=True), trust=True))
