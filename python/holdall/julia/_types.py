@@ -323,6 +323,8 @@ def _mark(param: Any) -> Any:
     """A parameter's part of the hash: cheap, without descending into nested types of a message."""
     if isinstance(param, tuple):
         return len(param), *(name for name in param if isinstance(name, str))
+    if isinstance(param, float) and param != param:
+        return None  # each NaN has a hash of its own, and all are equal here
     return hash(param) if isinstance(param, (*_KINDS, str, int, float)) else None
 
 

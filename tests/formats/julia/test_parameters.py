@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from holdall import EncodeError, julia
@@ -164,6 +164,7 @@ PARAMS = st.lists(
 
 
 @given(PARAMS)
+@example([float("nan")])
 def test_any_parameters_come_back(params: list[Any]) -> None:
     of = Type(("Main", "V"), tuple(params))
     data = julia.dumps({"value": of})
