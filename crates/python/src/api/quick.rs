@@ -5,7 +5,7 @@ use crate::cpython::{bytes_of, text, Obj, Owned};
 use crate::decode;
 use crate::encode::few;
 use crate::encode::output::{bytes_within, Bounded};
-use crate::encode::value::{lone_leaf, lone_other};
+use crate::encode::value::{lone_big, lone_leaf, lone_other};
 use holdall_format::{Reader, Writer};
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
@@ -208,6 +208,7 @@ pub unsafe fn wrote<W: Writer, F: few::Form<W>>(
     let wrote = unsafe {
         matches!(lone_leaf(&mut writer, given), Ok(true))
             || lone_other(&mut writer, given)
+            || lone_big(&mut writer, given)
             || chance.take(|| few::wrote(&mut writer, &mut form(), given).then_some(())).is_some()
     };
     wrote && writer.refusal().is_none()

@@ -49,7 +49,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     ) -> Result<Option<Owned>> {
         let accepts = self.rules.node(item).accepts;
         while at < len {
-            let Some(value) = self.next_leaf(accepts)? else {
+            let mut value = self.next_leaf(accepts)?;
+            if value.is_none() {
+                // A list can't be hashed, so nobody asks what its items cost.
+                value = self.flat(item, &mut HashCost::default())?;
+            }
+            let Some(value) = value else {
                 let frame = self.frame(Kind::List, Some(list), len, object_id);
                 return Ok(self.push(Frame { at, item, ..frame }));
             };
@@ -110,16 +115,21 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let (object_id, offset) = (self.take_id(), self.here());
         self.opened(object_id, tuple.get());
         let accepts = if flags & FIXED == 0 { self.rules.node(item).accepts } else { 0 };
+        let mut held = HashCost::default();
         for at in 0..len {
-            let Some(value) = self.next_leaf(accepts)? else {
+            let mut value = self.next_leaf(accepts)?;
+            if value.is_none() && flags & FIXED == 0 {
+                value = self.flat(item, &mut held)?;
+            }
+            let Some(value) = value else {
                 let frame = self.frame(Kind::Tuple, Some(tuple), len, object_id);
-                return Ok(self.push(Frame { at, item, flags, offset, ..frame }));
+                return Ok(self.push(Frame { at, item, flags, offset, hash_cost: held, ..frame }));
             };
             // SAFETY: the tuple is new, and `at` is below its length.
             unsafe { fill::tuple_item(tuple.get(), at, value) };
         }
         self.whole(object_id, tuple.get());
-        self.costs(object_id, HashCost::default().around(1, len));
+        self.costs(object_id, held.around(1, len));
         Ok(Some(tuple))
     }
 

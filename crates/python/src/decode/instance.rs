@@ -33,16 +33,17 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 let object = unsafe { allocate(*class, 0)? };
                 let object_id = self.take_id();
                 self.opened(object_id, object.get());
+                let mut held = HashCost::default();
                 for (at, &offset) in offsets.iter().enumerate() {
-                    let Some(value) = self.field_or_empty(ANY, accepts::ALL)? else {
+                    let Some(value) = self.field_or_flat(ANY, accepts::ALL, &mut held)? else {
                         let frame = self.frame(Kind::Fields, Some(object), len, object_id);
-                        return Ok(self.push(Frame { at, shape: Some(shape.clone()), ..frame }));
+                        return Ok(self.push(Frame { at, shape: Some(shape.clone()), hash_cost: held, ..frame }));
                     };
                     // SAFETY: `object` is a new instance of the class that the offset was read from; its slot is empty.
                     unsafe { *crate::classes::state::slot_mut(object.get(), offset) = value.into_raw() };
                 }
                 self.whole(object_id, object.get());
-                self.cost_of_whole(&object, len, object_id);
+                self.cost_of_whole(&object, held, len, object_id);
                 Ok(Some(object))
             }
             _ => self.other_instance(shape, len),
@@ -78,7 +79,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             for at in 0..len {
                 let value = match self.field(item, accepts).map_err(|fault| fault.within(|| Step::Some))? {
                     Some(value) => value,
-                    None => match self.empty_field(item)? {
+                    // A dict can't be hashed, so nobody asks what its values cost.
+                    None => match self.flat(item, &mut HashCost::default())? {
                         Some(value) => {
                             tracks = true;
                             value
@@ -108,7 +110,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             let dict = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
             self.opened(object_id, dict.get());
             for (at, name) in shape.names.iter().enumerate() {
-                let value = self.field_or_empty(item, accepts).map_err(|fault| fault.within(|| Step::Some))?;
+                let value = self
+                    .field_or_flat(item, accepts, &mut HashCost::default())
+                    .map_err(|fault| fault.within(|| Step::Some))?;
                 let Some(value) = value else {
                     let frame = self.frame(Kind::Keyed, Some(dict), len, object_id);
                     return Ok(self.push(Frame { at, shape: Some(shape.clone()), item, offset: here, ..frame }));
@@ -127,10 +131,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// Adds the hash cost of an instance that needed no frame.
     #[inline]
-    pub(crate) fn cost_of_whole(&mut self, object: &Owned, len: usize, object_id: u32) {
+    pub(crate) fn cost_of_whole(&mut self, object: &Owned, held: HashCost, len: usize, object_id: u32) {
         // SAFETY: `object` is an owned reference.
-        let hash_cost =
-            unsafe { crate::budget::hash_cost::hash_cost_of_instance(object.get(), HashCost::default(), len) };
+        let hash_cost = unsafe { crate::budget::hash_cost::hash_cost_of_instance(object.get(), held, len) };
         if hash_cost != HashCost::default() {
             let before = std::mem::replace(&mut self.object_id, object_id);
             self.add_hash_cost(hash_cost);
@@ -155,8 +158,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     }
                     .ok_or_else(raised)?;
                     crate::classes::state::set_dict(object.get(), dict.clone())?;
-                    let frame = self.frame(Kind::Fields, Some(object), len, object_id);
-                    Ok(self.push(Frame { shape: Some(shape.clone()), key: Some(dict), ..frame }))
+                    self.fill_fields(object, Some(dict), shape, object_id)
                 }
             }
             Build::Mixed { plan, .. } => {
@@ -165,17 +167,26 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 let object = unsafe { plan.fresh()? };
                 let object_id = self.take_id();
                 self.opened(object_id, object.get());
-                let frame = self.frame(Kind::Fields, Some(object), len, object_id);
-                Ok(self.push(Frame { shape: Some(shape.clone()), ..frame }))
+                self.fill_fields(object, None, shape, object_id)
             }
-            Build::NamedTuple { class, .. } => {
+            Build::NamedTuple { class, order } => {
                 self.claim(len, shape.bytes)?;
                 // SAFETY: the GIL is held while a decoder lives; whatever permits the class holds it.
                 let object = unsafe { allocate(*class, len as isize)? };
                 let object_id = self.take_id();
                 self.opened(object_id, object.get());
-                let frame = self.frame(Kind::Tuple, Some(object), len, object_id);
-                Ok(self.push(Frame { shape: Some(shape.clone()), ..frame }))
+                let mut held = HashCost::default();
+                for at in 0..len {
+                    let Some(value) = self.field_or_flat(ANY, accepts::ALL, &mut held)? else {
+                        let frame = self.frame(Kind::Tuple, Some(object), len, object_id);
+                        return Ok(self.push(Frame { at, shape: Some(shape.clone()), hash_cost: held, ..frame }));
+                    };
+                    // SAFETY: the instance has `len` empty slots, and `order` says which is whose.
+                    unsafe { fill::tuple_item(object.get(), order[at], value) };
+                }
+                self.whole(object_id, object.get());
+                self.costs(object_id, held.around(1, len));
+                Ok(Some(object))
             }
             Build::Based { class, base, .. } => self.based(shape, *class, *base),
             Build::Upgraded { plan, .. } => self.upgraded(shape, plan, len),

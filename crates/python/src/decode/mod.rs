@@ -10,6 +10,7 @@ mod build;
 pub mod dialect;
 pub(crate) mod elsewhere;
 pub mod few;
+mod flat;
 pub(crate) mod frame;
 pub(crate) mod hashed;
 mod inline_cache;

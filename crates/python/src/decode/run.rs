@@ -548,7 +548,7 @@ unsafe fn text_or_bytes(object: Obj) -> bool {
 /// The frame is of `Kind::Fields`, its object an instance of the class that its shape was built for, and `at` the index
 /// of a field.
 #[inline(always)]
-unsafe fn put_field<M>(frame: &Frame<M>, at: usize, value: Owned, here: usize) -> Result<()> {
+pub(super) unsafe fn put_field<M>(frame: &Frame<M>, at: usize, value: Owned, here: usize) -> Result<()> {
     let missing = || decode(CHANGED, here);
     let object = frame.object.as_ref().ok_or_else(missing)?;
     let shape = frame.shape.as_ref().ok_or_else(missing)?;
