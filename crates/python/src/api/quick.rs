@@ -250,9 +250,15 @@ pub unsafe fn read_by<'i, R: Reader<'i>>(
     chance: &Chance,
     reader: impl FnOnce(&'i [u8]) -> Option<R>,
 ) -> Option<Owned> {
-    match options.schema {
-        // SAFETY: the contract is the same.
-        None => unsafe { read(given, options.limits.is_unset(), chance, reader) },
-        Some(_) => None,
+    // SAFETY: the contract is the same. Nobody else has seen what was read.
+    unsafe {
+        let Some(schema) = &options.schema else {
+            return read(given, options.limits.is_unset(), chance, reader);
+        };
+        let id = options.node.unwrap_or(schema.root);
+        if !schema.may_take_as_is(id) {
+            return None;
+        }
+        read(given, options.limits.is_unset(), chance, reader).filter(|made| schema.takes_as_is(id, made.get()))
     }
 }

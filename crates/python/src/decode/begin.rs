@@ -9,6 +9,7 @@ use crate::decode::dialect::Dialect;
 use crate::decode::hashed::Adding;
 use crate::decode::run::set_factory;
 use crate::error::{decode, raised, Result};
+use crate::schema::node::SeqKind;
 use crate::schema::{NodeId, ANY};
 use crate::types;
 use holdall_format::model::KnownType;
@@ -114,11 +115,19 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let (object_id, offset) = (self.take_id(), self.here());
         self.opened(object_id, tuple.get());
-        let accepts = if flags & FIXED == 0 { self.rules.node(item).accepts } else { 0 };
+        let accepts = self.rules.node(item).accepts;
+        let fixed = match self.rules.node(item).seq.as_ref().map(|seq| &seq.kind) {
+            Some(SeqKind::Fixed(items)) if flags & FIXED != 0 => Some(items),
+            _ => None,
+        };
         let mut held = HashCost::default();
         for at in 0..len {
+            let accepts = match fixed {
+                Some(items) => items.get(at).map_or(0, |&item| self.rules.node(item).accepts),
+                None => accepts,
+            };
             let mut value = self.next_leaf(accepts)?;
-            if value.is_none() && flags & FIXED == 0 {
+            if value.is_none() && fixed.is_none() {
                 value = self.flat(item, &mut held)?;
             }
             let Some(value) = value else {
@@ -170,22 +179,24 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(self.push(frame))
     }
 
-    /// As [`Decoder::begin_pairs`], with these flags for the frame.
-    pub(crate) fn begin_flagged(&mut self, dict: Owned, len: usize, item: NodeId, flags: u8) -> Result<Option<Owned>> {
-        let depth = self.tables.stack.len();
-        let done = self.begin_pairs(dict, len, true, item)?;
-        if let Some(frame) = self.tables.stack.get_mut(depth) {
-            frame.flags = flags;
-        }
-        Ok(done)
-    }
-
     pub(crate) fn begin_pairs(
         &mut self,
         dict: Owned,
         len: usize,
         hand_over: bool,
         item: NodeId,
+    ) -> Result<Option<Owned>> {
+        self.begin_flagged(dict, len, hand_over, item, 0)
+    }
+
+    /// As [`Decoder::begin_pairs`], with these flags for the frame.
+    pub(crate) fn begin_flagged(
+        &mut self,
+        dict: Owned,
+        len: usize,
+        hand_over: bool,
+        item: NodeId,
+        flags: u8,
     ) -> Result<Option<Owned>> {
         self.claim(2 * len, 64 + 48 * len)?;
         let object_id = self.take_id();
@@ -195,7 +206,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return Ok(hand_over.then_some(dict));
         }
         let frame = self.frame(Kind::Pairs, Some(dict), 2 * len, object_id);
-        Ok(self.push(Frame { hand_over, item, ..frame }))
+        let frame = Frame { hand_over, item, flags, ..frame };
+        if D::Reader::TYPES && item == ANY && flags & !DEFAULT_DICT == 0 && !self.late.half_seen {
+            return self.fill_pairs(frame);
+        }
+        Ok(self.push(frame))
     }
 
     pub(crate) fn begin_set(&mut self, set: Owned, len: usize, hand_over: bool, item: NodeId) -> Result<Option<Owned>> {
@@ -281,7 +296,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 let (at, before) = (self.here(), self.r.place());
                 if let Some(factory) = self.quick_factory()? {
                     set_factory(&dict, &factory, at)?;
-                    return self.default_dict(dict, object_id, true);
+                    return self.default_dict(dict, object_id, true, DEFAULT_DICT);
                 }
                 self.r.rewind(before);
                 let frame = self.frame(Kind::Factory, Some(dict), 1, object_id);
@@ -340,16 +355,17 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// Starts the items of a default dict whose factory is set. They get a frame with the dict and the id of the old one.
-    pub(crate) fn default_dict(&mut self, dict: Owned, object_id: u32, hand_over: bool) -> Result<Option<Owned>> {
+    pub(crate) fn default_dict(
+        &mut self,
+        dict: Owned,
+        object_id: u32,
+        hand_over: bool,
+        flags: u8,
+    ) -> Result<Option<Owned>> {
         match self.r.token()? {
             Token::Dict(len) => {
                 self.object_id = object_id;
-                let depth = self.tables.stack.len();
-                let done = self.begin_pairs(dict, len, hand_over, ANY)?;
-                if let Some(frame) = self.tables.stack.get_mut(depth) {
-                    frame.flags = DEFAULT_DICT;
-                }
-                Ok(done)
+                self.begin_flagged(dict, len, hand_over, ANY, flags)
             }
             _ => Err(decode("expected the dict of a mapping's items", self.here())),
         }

@@ -1,18 +1,19 @@
 //! Values that are no leaves, and need no frame either: known types of leaves, packed runs, short lists and tuples of leaves. Most of what
 //! holds them needs no frame then: a frame takes as long as three leaves.
 
-use super::frame::{Frame, Kind};
+use super::frame::{Frame, Kind, DEFAULT_DICT};
+use super::hashed::{Adding, TWICE};
 use super::Decoder;
 use crate::budget::hash_cost::HashCost;
-use crate::cpython::{fill, Owned};
+use crate::cpython::{dict, fill, Owned};
 use crate::decode::dialect::Dialect;
 use crate::decode::leaves::bytes_of;
 use crate::decode::run::put_field;
-use crate::error::{raised, Result};
+use crate::error::{decode, raised, Result};
 use crate::schema::node::accepts;
 use crate::schema::{NodeId, ANY};
-use crate::shapes::Shape;
-use holdall_format::model::{KnownType, Seq};
+use crate::shapes::{names, Shape};
+use holdall_format::model::{KnownType, Leaf, Seq};
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 use std::rc::Rc;
@@ -142,6 +143,72 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.whole(object_id, object.get());
         self.cost_of_whole(&object, frame.hash_cost, len, object_id);
         Ok(Some(object))
+    }
+}
+
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
+    /// Fills a dict, which needs no frame as long as neither its keys nor its values need one.
+    pub(crate) fn fill_pairs(&mut self, mut frame: Frame<D::Make>) -> Result<Option<Owned>> {
+        let Some(dict) = frame.object.clone() else { return Ok(None) };
+        while frame.at < frame.len {
+            let mut cost = HashCost::default();
+            let (before, here) = (self.r.place(), self.here());
+            let (key, is_name) = match self.r.leaf()? {
+                // SAFETY: the GIL is held while a decoder lives; the reader has checked that these bytes are ASCII.
+                Some(Leaf::Ascii(name)) => (Some(unsafe { names::name(name) }.ok_or_else(raised)?), true),
+                _ => {
+                    self.r.rewind(before);
+                    (self.field_or_flat(ANY, accepts::ALL, &mut cost)?, false)
+                }
+            };
+            let Some(key) = key else { return Ok(self.push(frame)) };
+            if cost != HashCost::default() {
+                self.charge_key(cost, here)?;
+            }
+            // A dict can't be hashed, so nobody asks what its values cost.
+            let Some(value) = self.field_or_flat(ANY, accepts::ALL, &mut HashCost::default())? else {
+                frame.at += 1;
+                frame.set_key(key, cost.values);
+                return Ok(self.push(frame));
+            };
+            // SAFETY: all are owned references, and `dict` is a dict or of a subclass.
+            unsafe { self.add_pair(&dict, &key, &value, is_name, cost)? };
+            frame.at += 2;
+        }
+        self.whole(frame.object_id, dict.get());
+        if frame.flags & DEFAULT_DICT != 0 {
+            self.costs(frame.object_id, HashCost::default().freed(HashCost::OF_DEQUE));
+        }
+        Ok(frame.hand_over.then_some(dict))
+    }
+
+    /// # Safety
+    /// `dict` is a dict or of a subclass; `key` is a string where `is_name` says so.
+    #[inline(always)]
+    unsafe fn add_pair(
+        &mut self,
+        dict: &Owned,
+        key: &Owned,
+        value: &Owned,
+        is_name: bool,
+        cost: HashCost,
+    ) -> Result<()> {
+        let here = self.here();
+        // SAFETY: by the contract; all are owned references. Hashing a string runs no code.
+        unsafe {
+            if !is_name || ffi::Py_TYPE(dict.get()) != std::ptr::addr_of_mut!(ffi::PyDict_Type) {
+                let adding = Adding::new(&self.r, &self.rules.work, here);
+                return adding.item(dict.get(), key.get(), value.get(), cost.values);
+            }
+            let count = dict::len(dict.get());
+            if !dict::set(dict.get(), key.get(), value.get()) {
+                return Err(raised());
+            }
+            match dict::len(dict.get()) == count {
+                true => Err(decode(TWICE, here)),
+                false => Ok(()),
+            }
+        }
     }
 }
 

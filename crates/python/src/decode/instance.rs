@@ -1,6 +1,7 @@
 //! Dicts and instances by their shapes: values come by position, and no key is looked up.
 
-use super::frame::{Frame, Kind, Make, NOT_ITS_OWN};
+use super::frame::{Frame, Kind, Make, DEFAULT_DICT, NOT_ITS_OWN};
+use super::hashed::is_hashable;
 use super::{Decoder, NO_ID};
 use crate::budget::hash_cost::HashCost;
 use crate::classes::how::Base;
@@ -305,6 +306,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let (object, len) = unsafe { self.empty_based(class, base, here)? };
         let object_id = self.take_id();
         self.opened(object_id, object.get());
+        // SAFETY: `object` is an owned reference.
+        if fields == 0 && !unsafe { is_hashable(object.get()) } {
+            if let Some(done) = self.content_alone(base, &object, len, object_id)? {
+                return Ok(done);
+            }
+        }
         let frame = self.frame(Kind::Fields, Some(object.clone()), fields, object_id);
         // The frame of the content is above that of the fields, because the content comes first.
         self.push(Frame { shape: Some(shape.clone()), ..frame });
@@ -371,6 +378,45 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
+    /// Begins the content of an instance of a subclass that has no fields besides: the frame of the content, if it needs one, is that of
+    /// the instance. `None`: nothing was read. What hashing the instance costs is not asked.
+    fn content_alone(&mut self, base: Base, object: &Owned, len: usize, id: u32) -> Result<Option<Option<Owned>>> {
+        self.object_id = id;
+        let done = match base {
+            Base::ByteArray => self.done(Some(object.clone()))?,
+            Base::Dict | Base::OrderedDict => self.begin_pairs(object.clone(), len, true, ANY)?,
+            Base::Set => self.begin_set(object.clone(), len, true, ANY)?,
+            Base::List => {
+                self.object_id = NO_ID;
+                match self.first_leaves(base, object, len)? {
+                    at if at < len => {
+                        let frame = self.frame(Kind::List, Some(object.clone()), len, id);
+                        self.push(Frame { at, ..frame })
+                    }
+                    _ => {
+                        self.whole(id, object.get());
+                        Some(object.clone())
+                    }
+                }
+            }
+            Base::DefaultDict => {
+                self.object_id = NO_ID;
+                let (at, before) = (self.here(), self.r.place());
+                let Some(factory) = self.quick_factory()? else {
+                    self.r.rewind(before);
+                    return Ok(None);
+                };
+                set_factory(object, &factory, at)?;
+                self.default_dict(object.clone(), id, true, 0)?
+            }
+            _ => {
+                self.object_id = NO_ID;
+                return Ok(None);
+            }
+        };
+        Ok(Some(done))
+    }
+
     /// Pushes the frame for what an instance of a subclass holds as its builtin.
     fn begin_content(&mut self, base: Base, object: Owned, len: usize, at: usize) -> Result<()> {
         let first = match base {
@@ -391,7 +437,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 let before = self.r.place();
                 if let Some(factory) = self.quick_factory()? {
                     set_factory(&object, &factory, at)?;
-                    return self.default_dict(object, NO_ID, false).map(drop);
+                    return self.default_dict(object, NO_ID, false, DEFAULT_DICT).map(drop);
                 }
                 self.r.rewind(before);
                 self.frame(Kind::Factory, Some(object), 1, NO_ID)

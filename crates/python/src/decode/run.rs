@@ -1,7 +1,7 @@
 //! The loop: reads value after value for the container on top of the stack, and hands it to its parent when it is full.
 
 use super::frame::{
-    hash_cost_in_content, Deferred, Frame, Kind, Make, Parts, DOCUMENT, FIXED, LEARNS_KEYS, ODD, PROXY,
+    hash_cost_in_content, Deferred, Frame, Kind, Make, Parts, DEFAULT_DICT, DOCUMENT, FIXED, LEARNS_KEYS, ODD, PROXY,
 };
 use super::hashed::{Adding, TWICE};
 use crate::budget::hash_cost::{may_run_code, HashCost};
@@ -352,7 +352,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Kind::Factory => {
                 let Some(object) = frame.object else { return Err(decode(CHANGED, frame.offset)) };
                 let depth = self.tables.stack.len();
-                let done = self.default_dict(object, frame.object_id, frame.hand_over)?;
+                let done = self.default_dict(object, frame.object_id, frame.hand_over, DEFAULT_DICT)?;
                 if let Some(above) = self.tables.stack.get_mut(depth) {
                     above.check = frame.check;
                 }

@@ -120,15 +120,6 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         made.map(Some).ok_or_else(raised)
     }
 
-    /// [`Decoder::field`], or an empty container.
-    #[inline(always)]
-    pub(crate) fn field_or_empty(&mut self, node: NodeId, accepts: u32) -> Result<Option<Owned>> {
-        match self.field(node, accepts)? {
-            None => self.empty_field(node),
-            value => Ok(value),
-        }
-    }
-
     /// Reads the next value if it is an empty container, which needs no frame either: many documents are full of them. What holds it
     /// has to be tracked by the collector.
     #[inline(never)]

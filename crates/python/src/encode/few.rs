@@ -130,6 +130,8 @@ impl Row {
 /// Holdall's own, where each object that others hold as well has a number by which it is known again, and the keys of dicts have one.
 pub struct Numbered {
     tracks: bool,
+    /// Whether sets, dates and the like are written, too: in trusted messages, reducers are asked about them.
+    types: bool,
     /// The strings with the numbers from 1 on: the message's container has 0.
     met: Row,
     /// The keys of all shapes, one behind the other, and where those of each begin and end.
@@ -140,8 +142,8 @@ pub struct Numbered {
 
 impl Numbered {
     #[inline(always)]
-    pub fn new(tracks: bool) -> Numbered {
-        Numbered { tracks, met: Row::new(), keys: Row::new(), shapes: [(0, 0); MOST_SHAPES], len: 0 }
+    pub fn new(tracks: bool, types: bool) -> Numbered {
+        Numbered { tracks, types, met: Row::new(), keys: Row::new(), shapes: [(0, 0); MOST_SHAPES], len: 0 }
     }
 
     /// Writes the number of the shape with these keys. `Some(false)`: there is none. `None`: there is one with equal keys that are
@@ -240,6 +242,9 @@ impl<W: NativeWriter> Form<W> for Numbered {
     unsafe fn size_of_other(&self, object: Obj) -> Option<usize> {
         // SAFETY: by the contract; a set is read as what it is.
         unsafe {
+            if !self.types {
+                return None;
+            }
             if is_set(object) {
                 return sizes_of_members(object);
             }

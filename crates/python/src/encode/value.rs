@@ -288,12 +288,12 @@ impl<D: Dialect> Encoder<'_, D> {
             if self.options.canonical {
                 self.ordered_members(set)?;
             } else {
-                // Leaves need no frame. None of them runs code, so the set stays as it is meanwhile.
+                // Leaves need no frame, unless somebody is asked about them. None of them runs code, so the set stays as it is meanwhile.
                 let (mut at, mut left) = (0, len);
                 while left > 0 {
                     let before = at;
                     let Some(member) = next_member(set, &mut at) else { return Err(encode(CHANGED)) };
-                    if !self.leaf(member, BY_PARENT)? {
+                    if self.looks_closely || !self.leaf(member, BY_PARENT)? {
                         let frame = Frame { at: before, len: left, ..Frame::new(Owned::borrowed(set), Kind::Set) };
                         self.tables.stack.push(frame);
                         break;

@@ -1,7 +1,7 @@
 //! Compiled regular expressions: pattern and flags. Loading compiles the pattern; nothing is matched.
 
 use crate::cpython::owned;
-use crate::error::Result;
+use crate::error::{Asked, Result};
 use crate::memory::vec;
 use crate::types::walker::{TypeWalker, WorkItem};
 use crate::types::Cost;
@@ -9,6 +9,7 @@ use holdall_format::model::{KnownType, TypeWriter};
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyInt, PyString};
 
 /// `re.DEBUG` only prints; it isn't part of a pattern.
@@ -25,7 +26,17 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny
 
 pub fn build<'py>(py: Python<'py>, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
     let (pattern, flags) = read(parts)?;
-    py.import("re")?.getattr("compile")?.call1((pattern, flags))
+    static COMPILE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let compile = COMPILE.get_or_try_init(py, || {
+        let re = py.import("re")?;
+        // What patterns are pickled by. Where it is missing, the function that calls it.
+        let found = match re.getattr("_compile").if_taken()? {
+            Some(found) => found,
+            None => re.getattr("compile")?,
+        };
+        PyResult::Ok(found.unbind())
+    })?;
+    compile.bind(py).call1((pattern, flags))
 }
 
 fn read<'a, 'py>(parts: &'a [Bound<'py, PyAny>]) -> PyResult<(&'a Bound<'py, PyAny>, i64)> {

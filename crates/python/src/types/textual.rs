@@ -147,6 +147,18 @@ pub fn uuid_bytes(object: &Bound<'_, PyAny>) -> Result<Option<[u8; 16]>> {
     Ok(unsafe { unsigned(number) }.map(u128::to_be_bytes))
 }
 
+/// A UUID's text, as `str` gives it: ASCII.
+pub fn uuid_text(bytes: &[u8; 16]) -> [u8; 36] {
+    let mut text = [b'-'; 36];
+    let mut digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    for (at, place) in text.iter_mut().enumerate() {
+        if !matches!(at, 8 | 13 | 18 | 23) {
+            *place = digits.next().map_or(b'0', |digit| b"0123456789abcdef"[usize::from(digit)]);
+        }
+    }
+    text
+}
+
 /// The value of an unsigned int of up to 128 bits.
 ///
 /// # Safety

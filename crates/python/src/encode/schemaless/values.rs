@@ -176,7 +176,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                     };
                 }
                 // SAFETY: `object` is an instance of the plan's class, by contract.
-                if unsafe { self.schemaless_slots(object, plan)? } {
+                if unsafe { self.schemaless_slots(object, plan)? || self.schemaless_attributes(object, plan)? } {
                     return Ok(());
                 }
                 self.schemaless_fields(&bound, plan)
