@@ -11,6 +11,7 @@ use holdall_format::model::{KnownType, Moment, TypeWriter};
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyTuple};
@@ -207,7 +208,7 @@ pub fn encode_part<'py, E: TypeWalker<'py>>(
             encode_delta(encoder, object)?;
         }
         KnownType::ZoneInfo => {
-            let key = object.getattr("key")?;
+            let key = object.getattr(intern!(object.py(), "key"))?;
             // What the class says about whether the key gives the same object again; it raises for zones read from a
             // file.
             let said = object.call_method0("__reduce__").and_then(|said| said.get_item(1)).if_taken()?;
@@ -455,7 +456,7 @@ fn in_package(py: Python<'_>, key: &str) -> PyResult<bool> {
     let Some(package) = py.import("tzdata").if_taken()? else { return Ok(false) };
     let list =
         py.import("importlib.resources")?.call_method1("files", (package,))?.call_method1("joinpath", ("zones",))?;
-    let list = list.call_method0("read_text").and_then(|list| list.extract::<String>()).if_taken()?;
+    let list = list.call_method0(intern!(list.py(), "read_text")).and_then(|list| list.extract::<String>()).if_taken()?;
     Ok(list.is_some_and(|list| list.lines().any(|line| line == key)))
 }
 

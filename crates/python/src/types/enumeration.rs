@@ -17,15 +17,15 @@ use pyo3::types::{PyDict, PyInt, PyString, PyType};
 pub unsafe fn name_or_value(py: Python<'_>, object: Obj) -> Result<Owned> {
     // SAFETY: `object` is alive by contract.
     let member = unsafe { Bound::from_borrowed_ptr(py, object) };
-    let name = member.getattr("_name_")?;
+    let name = member.getattr(intern!(member.py(), "_name_"))?;
     if name.is_instance_of::<PyString>() {
-        let members = member.get_type().getattr("_member_map_")?;
+        let members = member.get_type().getattr(intern!(py, "_member_map_"))?;
         let known = members.cast::<PyDict>().map_err(PyErr::from)?.get_item(&name)?;
         if known.is_some_and(|known| known.is(&member)) {
             return Ok(owned(&name));
         }
     }
-    Ok(owned(&member.getattr("_value_")?))
+    Ok(owned(&member.getattr(intern!(member.py(), "_value_"))?))
 }
 
 /// Mirror of [`name_or_value`].

@@ -8,6 +8,7 @@ use crate::types::Cost;
 use holdall_format::model::{KnownType, TypeWriter};
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyInt, PyString};
@@ -15,12 +16,12 @@ use pyo3::types::{PyBytes, PyInt, PyString};
 /// `re.DEBUG` only prints; it isn't part of a pattern.
 const DEBUG: i64 = 128;
 pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
-    let pattern = object.getattr("pattern")?;
+    let pattern = object.getattr(intern!(object.py(), "pattern"))?;
     if !pattern.is_exact_instance_of::<PyString>() && !pattern.is_exact_instance_of::<PyBytes>() {
         return Err(crate::error::encode("can't store a `re.Pattern` that was not compiled of text or bytes"));
     }
     encoder.w().known(KnownType::PythonPattern);
-    encoder.then(vec![WorkItem::Value(owned(&pattern)), WorkItem::Value(owned(&object.getattr("flags")?))]);
+    encoder.then(vec![WorkItem::Value(owned(&pattern)), WorkItem::Value(owned(&object.getattr(intern!(object.py(), "flags"))?))]);
     Ok(())
 }
 

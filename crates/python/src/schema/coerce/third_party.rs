@@ -11,6 +11,7 @@ use crate::types::bson_values;
 use crate::types::bson_values::Marker;
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::ptr::addr_of_mut;
@@ -67,15 +68,15 @@ impl<'s> Rules<'s> {
                 other => return Ok(other),
             };
         } else if let Some(dtype) = dtype {
-            let (wanted, got) = (self.bound(dtype), array.getattr("dtype")?);
+            let (wanted, got) = (self.bound(dtype), array.getattr(intern!(array.py(), "dtype"))?);
             // Text of any width, and numbers of either byte order, count as the same type.
-            if !got.getattr("type")?.is(&wanted.getattr("type")?) {
+            if !got.getattr(intern!(got.py(), "type"))?.is(&wanted.getattr(intern!(wanted.py(), "type"))?) {
                 return Ok(Taken::Broken(format!("Expected `ndarray` of dtype `{wanted}`, got `{got}`")));
             }
         }
         if let Some(shape) = shape {
             let wanted = self.bound(shape);
-            let (wanted, got) = (wanted.cast::<PyTuple>().map_err(PyErr::from)?, array.getattr("shape")?);
+            let (wanted, got) = (wanted.cast::<PyTuple>().map_err(PyErr::from)?, array.getattr(intern!(array.py(), "shape"))?);
             let got: Vec<usize> = got.extract()?;
             let open = wanted.iter().position(|len| len.is(self.py.Ellipsis()));
             let fits = |wanted: &[Bound<'_, PyAny>], got: &[usize]| {
