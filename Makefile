@@ -258,8 +258,9 @@ guided: ## the same, for speed: instrumented, trained, and built again by the pr
 docs: $(EXTENSION) $(VENV)/.stamp-test ## write the tables of docs/ anew: format.md, msgpack.md, bson.md, julia.md, lisp.md, types.md, evolution.md
 	$(WRITE_TABLES)
 
-vectors: $(EXTENSION) $(VENV)/.stamp-test ## write tests/vectors anew; what was released before must stay readable
+vectors: $(EXTENSION) $(VENV)/.stamp-test ## write tests/vectors anew, and add data of new changes to tests/evolution; what was released before must stay readable
 	$(BIN)/python tests/vectors/generate.py
+	$(BIN)/python -m tests.support.evolution_golden
 
 format: $(VENV)/.stamp-lint ## let ruff and rustfmt lay out the sources
 	$(BIN)/ruff check --fix --exit-zero .

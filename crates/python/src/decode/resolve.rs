@@ -329,11 +329,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// How an instance of an ordinary class is built: from slots, `__dict__` or both.
     fn build_of_fields(&mut self, plan: &Rc<Plan>, shape: &Shape, name: &str, at: usize) -> Result<Build> {
         let class = plan.class();
-        // In a trusted message, as in a pickle, what was not set stays unset.
         let mut places = places(plan, &shape.names)?;
         let nowhere = places.iter().position(|place| matches!(place, Place::Nowhere));
         let mut lacks_defaulted = Vec::new();
-        if !self.r.trusted() {
+        // In a trusted message, as in a pickle, what was not set stays unset, unless the program has registered the class.
+        if !self.r.trusted() || plan.registration.is_some() {
             self.check_unknown(plan, shape, name, at)?;
             let declared = plan.declared(self.py)?;
             let is_there = |field: &Declared| shape.names.iter().any(|name| name.get() == field.name.get());
@@ -349,7 +349,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 }
             }
         } else if let (Some(field), true) = (nowhere, shape.version == plan.version) {
-            let why = ": `register` it with `renames` or a new `version`";
+            let why = ": `register` the class, with `renames` if the field was renamed";
             return Err(refused_field(name, &shape.names[field], why, at));
         }
         if !lacks_defaulted.is_empty() {
