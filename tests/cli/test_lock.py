@@ -112,14 +112,14 @@ BREAKS = {
         ORDER,
         ORDER.replace("id: int", "id: str"),
         "the type of field `id` was `int`, and is `str` now",
-        "version=2 with an `upgrade` that converts it; or the old type next to the new",
+        "version=2 with an `upgrade` that converts it (and `version_field`, for MessagePack and BSON); or the old type next to the new",
         ORDER.replace("id: int", "id: str | int"),
     ),
     "no more None": (
         ORDER + "    next: Order | None = None\n",
         ORDER + "    next: 'Order' = None\n",
         "the type of field `next` was `shop.Order | None`, and is `shop.Order` now",
-        "version=2 with an `upgrade` that converts it; or the old type next to the new",
+        "version=2 with an `upgrade` that converts it (and `version_field`, for MessagePack and BSON); or the old type next to the new",
         ORDER + "    next: 'Order | None' = None\n",
     ),
     "moved class": (
@@ -149,14 +149,14 @@ BREAKS = {
         COLOR,
         COLOR.replace("    RED = 1\n", ""),
         "member `RED` is gone",
-        "`RED` again, or a resolver that says what takes its place",
+        "`RED` again; or `renames`, `_missing_` or a resolver, which say what takes its place",
         COLOR,
     ),
     "renamed member": (
         COLOR,
         COLOR.replace("BLUE", "NAVY"),
         "member `BLUE` is gone: `NAVY` has its value",
-        "BLUE = NAVY behind it, in the class",
+        "renames={'BLUE': 'NAVY'}, or BLUE = NAVY behind it, in the class",
         COLOR.replace("BLUE", "NAVY") + "    BLUE = NAVY\n",
     ),
     "changed value": (
@@ -205,7 +205,7 @@ BREAKS = {
         ORDER + "holdall.register(Order, tag='o')\n",
         ORDER + "holdall.register(Order, tag='order')\n",
         "its tag in MessagePack and BSON changed",
-        "tag='o', tag_field='type'",
+        "tag='o', tag_field='type'; or aliases=['o'], if the key is the same",
         ORDER + "holdall.register(Order, tag='o', tag_field='type')\n",
     ),
     "another base": (
@@ -234,7 +234,7 @@ BREAKS = {
     "removed field, refused": (
         ORDER + "holdall.register(Order, forbid_unknown=True)\n",
         ORDER.replace("    label: str\n", "") + "holdall.register(Order, forbid_unknown=True)\n",
-        "field `label` is gone, and loading by type refuses unknown fields",
+        "field `label` is gone, and unknown fields are refused",
         "no `forbid_unknown`; or version=2 with an `upgrade`",
         ORDER.replace("    label: str\n", ""),
     ),
@@ -406,7 +406,7 @@ def test_the_command_from_the_first_lock_to_a_break():
     assert done == (
         1,
         "shop.py:6: shop.Color: breaks: member `BLUE` is gone\n"
-        "    write: `BLUE` again, or a resolver that says what takes its place\n"
+        "    write: `BLUE` again; or `renames`, `_missing_` or a resolver, which say what takes its place\n"
         f"holdall.lock:{line}: shop.Order: breaks: no class of the program has this name; `orders.Order` (orders.py:7) is like it\n"
         "    write: @holdall.register(aliases=['shop.Order']), if it was moved\n"
         "holdall.lock: the code breaks 2 stored classes\n",

@@ -74,6 +74,7 @@ def tagged(name: str) -> Today:
 
 def moved_by_accident(name: str) -> Today:
     cls = made(("a", int))
+    cls.__module__, cls.__qualname__ = name.rpartition(".")[0], "Moved"
     return Today(holdall.Record(name, {"a": 1}), {"a": 1}, cls, cls(1))
 
 
@@ -333,10 +334,10 @@ CASES = [
     Case("..., without a default", "the error says: a default, `upgrade`", without_default, "give it a default, or `register`", "missing required field", "missing required field", pickle=ATTRIBUTE, avro="an error", protobuf="zero"),
     Case("..., computed from others", "`version=2, upgrade=`", filled_in, pickle="`__setstate__`", avro=CODE, protobuf=CODE),
     Case("a field was renamed", '`renames={"old": "new"}`', renamed, pickle="`__setstate__`", avro="`aliases`", protobuf="nothing"),
-    Case("its key in plain formats was changed", '`rename={"name": "key"}`', other_key, pickle="–", avro="`aliases`", protobuf="`json_name`"),
+    Case("its key in plain formats was changed", '`rename={"name": "key"}`', other_key, lock="", pickle="–", avro="`aliases`", protobuf="`json_name`"),
     Case("a field was removed", "nothing", removed, keeps=True, pickle="it stays", avro="nothing", protobuf="`reserved`"),
-    Case("..., and instances shall not keep it", '`unknown="drop"`', dropped, pickle="`__setstate__`", avro="nothing", protobuf="impossible"),
-    Case("..., and that is an error", '`unknown="refuse"`', refused, "a field `b` that it has not", "a field `b`|unknown field `b`", "unknown field `b`", pickle="`__setstate__`", avro="impossible", protobuf="impossible"),
+    Case("..., and instances shall not keep it", '`unknown="drop"`', dropped, lock="", pickle="`__setstate__`", avro="nothing", protobuf="impossible"),
+    Case("..., and that is an error", '`unknown="refuse"`', refused, "a field `b` that it has not", "a field `b`|unknown field `b`", "unknown field `b`", lock="", pickle="`__setstate__`", avro="impossible", protobuf="impossible"),
     Case("fields were put in another order", "nothing", reordered, pickle="nothing", avro="nothing", protobuf="nothing"),
     Case("a newer program has added a field", "nothing", from_newer, keeps=True, pickle="nothing", avro="nothing", protobuf="nothing"),
     Case("the unit of a field was changed", '`version=2, upgrade=, version_field="v"`', in_cents, pickle="`__setstate__`", avro=CODE, protobuf="a new field"),
@@ -345,19 +346,19 @@ CASES = [
     Case("a field was split", "`version=2, upgrade=`", split, pickle="`__setstate__`", avro=CODE, protobuf=CODE),
     Case("fields were merged", "`version=2, upgrade=`", merged, pickle="`__setstate__`", avro=CODE, protobuf=CODE),
     Case("keys of a dict became ints", '`version=2, upgrade=, version_field="v"`', retyped_keys, pickle="`__setstate__`", avro="keys are text", protobuf="a new field"),
-    Case("what `encode` returns was changed", "`version=2`, `decode(value, version)`", of_version, pickle="`__setstate__`", avro="–", protobuf="–"),
+    Case("what `encode` returns was changed", "`version=2`, `decode(value, version)`", of_version, lock="", pickle="`__setstate__`", avro="–", protobuf="–"),
     Case("a dataclass got slots", "nothing", to_slots, pickle="`__setstate__`", avro="–", protobuf="–"),
     Case("it became an attrs class", "nothing", to_attrs, pickle="`__setstate__`", avro="–", protobuf="–"),
     Case("it became a `msgspec.Struct`", "nothing", to_struct, pickle="`__setstate__`", avro="–", protobuf="–"),
     Case("it became a pydantic model", "nothing", to_model, pickle="broken, later", avro="–", protobuf="–"),
-    Case("it became a named tuple", "in plain formats: `upgrade` of what holds it", to_named_tuple, plain="got `dict`", pickle="impossible", avro="–", protobuf="–"),
+    Case("it became a named tuple", "in plain formats: `upgrade` of what holds it", to_named_tuple, plain="got `dict`", lock="a named tuple", pickle="impossible", avro="–", protobuf="–"),
     Case("it became a TypedDict", "in hold: `types=holdall.Record`", to_typed_dict, hold=None, typed="Expected `Item`", pickle="impossible", avro="–", protobuf="–"),
-    Case("a dict became a class", "`type=`", dict_to_class, hold=None, pickle="impossible", avro="an error", protobuf="impossible"),
-    Case("a tuple became a class", "`array_like=True`, `type=`", to_array_like, hold=None, pickle="impossible", avro="an error", protobuf="impossible"),
+    Case("a dict became a class", "`type=`", dict_to_class, lock="", hold=None, pickle="impossible", avro="an error", protobuf="impossible"),
+    Case("a tuple became a class", "`array_like=True`, `type=`", to_array_like, lock="", hold=None, pickle="impossible", avro="an error", protobuf="impossible"),
     Case("a class got another base", "nothing", new_base, pickle="nothing", avro="–", protobuf="–"),
     Case("a class became generic", "nothing", generic, pickle="nothing", avro="–", protobuf="–"),
     Case("an enum's member was renamed", '`renames={"OLD": "NEW"}`', renamed_member, pickle="nothing", avro="an error", protobuf="`allow_alias`"),
-    Case("... was removed", "`_missing_`", removed_member, pickle="`_missing_`", avro="a default of the enum", protobuf="it stays a number"),
+    Case("... was removed", "`_missing_`", removed_member, lock="", pickle="`_missing_`", avro="a default of the enum", protobuf="it stays a number"),
     Case("... and nothing was said", "the error says: `renames`, `_missing_`", lost_member, "has no such member: `register`", "has no such member: `register`", "Invalid enum value", pickle="an error", avro="an error", protobuf="it stays a number"),
     Case("an enum was moved", '`aliases=["old.Name"]`', moved_enum, pickle="`find_class`", avro="`aliases`", protobuf="nothing"),
 ]  # fmt: skip

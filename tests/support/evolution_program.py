@@ -48,7 +48,10 @@ def of_today(case: Case) -> Iterator[Today]:
     package = package_of(case)
     try:
         today = case.today(name_of(case))
-        with installed({name_and_class[0]: name_and_class[1] for name_and_class in registered(package)}):
+        classes = dict(registered(package))
+        if getattr(today.type, "__module__", None) == package:
+            classes[f"{package}.{today.type.__qualname__}"] = today.type
+        with installed(classes):
             yield today
     finally:
         release(package)
