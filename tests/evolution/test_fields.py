@@ -7,7 +7,7 @@ import enum
 import itertools
 import sys
 import types
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import attrs
 import msgspec
@@ -57,6 +57,10 @@ class Model(pydantic.BaseModel):
 
 
 class Named(NamedTuple):
+    a: int
+
+
+class Fields(TypedDict):
     a: int
 
 
@@ -308,9 +312,16 @@ def test_a_class_by_reference_that_was_moved(name):
 def test_a_moved_class_by_a_type(name):
     with pytest.raises(holdall.ValidationError) as caught:
         holdall.loads(stored(name, a=1), type=Data)
-    assert str(caught.value) == f"Expected `Data`, got `{name}`"
-    with pytest.raises(holdall.ValidationError) as caught:
-        holdall.loads(stored("old.Data", a=1), type=Data)
     assert str(caught.value) == (
-        "Expected `Data`, got `old.Data`; if that is its old name, `register` it with the name in `aliases`"
+        f"Expected `Data`, got `{name}`; if that is its old name, `register` it with the name in `aliases`"
     )
+    with pytest.raises(holdall.ValidationError) as caught:
+        holdall.loads(stored(name, a=1), type=Fields)
+    assert str(caught.value) == (
+        f"Expected `Fields`, got `{name}`; load it by `types=holdall.Record`, whose `fields` are a dict"
+    )
+    # A class that is known is another one.
+    holdall.register(Slotted, name=name)
+    with pytest.raises(holdall.ValidationError) as caught:
+        holdall.loads(stored(name, a=1), type=Data)
+    assert str(caught.value) == "Expected `Data`, got `Slotted`"

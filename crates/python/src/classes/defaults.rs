@@ -15,17 +15,30 @@ use std::rc::Rc;
 pub struct Defaulted {
     pub name: Owned,
     value: Owned,
-    is_factory: bool,
+    pub source: Source,
+}
+
+/// What a default comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    Value,
+    Factory,
+    /// A factory that is given the fields by name.
+    OfFields,
+    /// A factory that is given the instance with all its other fields.
+    OfInstance,
 }
 
 impl Defaulted {
-    pub fn value(&self, py: Python<'_>) -> Result<Owned> {
-        if !self.is_factory {
-            return Ok(self.value.clone());
-        }
+    /// The default; `given` is what its factory takes, if it takes something.
+    pub fn value<'py>(&self, py: Python<'py>, given: &Bound<'py, PyAny>) -> Result<Owned> {
         // SAFETY: `self` holds the factory.
         let factory = unsafe { Bound::from_borrowed_ptr(py, self.value.get()) };
-        Ok(owned(&factory.call0()?))
+        Ok(match self.source {
+            Source::Value => self.value.clone(),
+            Source::Factory => owned(&factory.call0()?),
+            Source::OfFields | Source::OfInstance => owned(&factory.call1((given,))?),
+        })
     }
 }
 
@@ -36,10 +49,16 @@ pub fn lacking(py: Python<'_>, class: Type, names: &[Owned]) -> Result<Vec<Defau
         let names: std::vec::Vec<_> = names.iter().map(|name| Bound::from_borrowed_ptr(py, name.get())).collect();
         (Bound::from_borrowed_ptr(py, class.cast()), names)
     };
-    type Found<'py> = std::vec::Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>, bool)>;
+    type Found<'py> = std::vec::Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>, u8)>;
     let found: Found<'_> = py.import("holdall._evolution")?.call_method1("lacking", (class, names))?.extract()?;
-    let defaulted = |(name, value, is_factory): (_, Bound<'_, PyAny>, bool)| {
-        Ok(Defaulted { name: interned(name)?, value: owned(&value), is_factory })
+    let defaulted = |(name, value, source): (_, Bound<'_, PyAny>, u8)| {
+        let source = match source {
+            0 => Source::Value,
+            1 => Source::Factory,
+            2 => Source::OfFields,
+            _ => Source::OfInstance,
+        };
+        Ok(Defaulted { name: interned(name)?, value: owned(&value), source })
     };
     found.into_iter().map(defaulted).collect()
 }
@@ -63,6 +82,12 @@ impl Plan {
         let old = self.fields.replace(Some((version, found.clone())));
         drop(old);
         Ok(found)
+    }
+
+    /// Whether its instances are models of pydantic's, which keep fields that they have not where their configuration says.
+    pub fn is_model(&self, declared: &[Declared]) -> bool {
+        // SAFETY: the fields' names are strings.
+        declared.iter().any(|field| unsafe { text::ascii(field.name.get()) } == Some(b"__pydantic_fields_set__"))
     }
 
     /// Whether the class has a field of that interned name.

@@ -301,6 +301,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Ok(Build::Based { class, base: *base, places: places(plan, &shape.names)? })
             }
             (ShapeKind::Based, _) => Err(mismatch("a subclass of a builtin")),
+            (ShapeKind::Object, How::Enum | How::Based(_)) => Err(mismatch("an instance with fields")),
             (ShapeKind::Object, How::Custom) => {
                 let remedy = "`register` it without them to load older data, or under another `name`";
                 let why =
@@ -341,9 +342,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 plan.check_required(&declared, &shape.names, name, at)?;
                 lacks_defaulted = lacking(self.py, class, &shape.names)?;
             }
-            if plan.unknown() == Unknown::Drop {
-                for (field, place) in shape.names.iter().zip(&mut places) {
-                    if !plan.has_field(&declared, field) {
+            let is_model = plan.is_model(&declared);
+            for (field, place) in shape.names.iter().zip(&mut places) {
+                if !plan.has_field(&declared, field) {
+                    if is_model {
+                        return Ok(Build::Upgraded { plan: plan.clone(), lacking: None });
+                    }
+                    if plan.unknown() == Unknown::Drop || is_of_models(field) {
                         *place = Place::Nowhere;
                     }
                 }
@@ -404,6 +409,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         Err(unknown_type(format!("{name}"), registry::remedy(self.py, name), at))
     }
+}
+
+/// Whether a field is one that pydantic's models keep beside their own, which another class has no use for.
+fn is_of_models(field: &Owned) -> bool {
+    // SAFETY: `field` is an owned reference to a string.
+    unsafe { text::ascii(field.get()) }.is_some_and(|name| name.starts_with(b"__pydantic_"))
 }
 
 /// The names of fields interned, so that equal ones are one object.

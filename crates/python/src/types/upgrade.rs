@@ -1,7 +1,7 @@
 //! Instances stored by another version of their class: their fields are passed to the registered `upgrade`, and fields
 //! that are still missing get the class's defaults.
 
-use crate::classes::defaults::{self, refused_field, shown};
+use crate::classes::defaults::{self, refused_field, shown, Source};
 use crate::classes::how::How;
 use crate::classes::plan::Plan;
 use crate::classes::registry::Unknown;
@@ -45,8 +45,8 @@ pub fn make(py: Python<'_>, shape: &Shape, object: Option<Owned>, values: Vec<Ow
             &found
         }
     };
-    for missing in lacking {
-        let value = missing.value(py)?;
+    for missing in lacking.iter().filter(|missing| missing.source != Source::OfInstance) {
+        let value = missing.value(py, fields.as_any())?;
         // SAFETY: both are owned references.
         unsafe {
             fields
@@ -87,27 +87,46 @@ pub fn make(py: Python<'_>, shape: &Shape, object: Option<Owned>, values: Vec<Ow
         if plan.has_dict {
             state::set_dict(object.get(), owned(rest.as_any()))?;
         }
+        for missing in lacking.iter().filter(|missing| missing.source == Source::OfInstance) {
+            let value = missing.value(py, &Bound::from_borrowed_ptr(py, object.get()))?;
+            // As loading sets all fields, whatever `__setattr__` the class has.
+            if ffi::PyObject_GenericSetAttr(object.get(), missing.name.get(), value.get()) < 0 {
+                return Err(raised());
+            }
+        }
         Ok(object)
     }
 }
 
-/// Refuses fields of which a required one is missing, and treats those that the class has not as it is registered.
+/// Refuses fields of which a required one is missing, and treats those that the class has not as it is registered, or as a model's
+/// configuration says.
 fn check(py: Python<'_>, shape: &Shape, plan: &Plan, fields: &Bound<'_, PyDict>, at: usize) -> Result<()> {
     let (policy, declared, names) = (plan.unknown(), plan.declared(py)?, names_of(fields, at)?);
     if !matches!(plan.how, How::NamedTuple(_)) {
         plan.check_required(&declared, &names, shape.stored_name()?, at)?;
     }
-    for name in &names {
-        if matches!(policy, Unknown::Drop | Unknown::Refuse) && !plan.has_field(&declared, name) {
-            if policy == Unknown::Refuse {
-                let why = ", and is registered with `unknown=\"refuse\"`";
-                return Err(refused_field(shape.stored_name()?, name, why, at));
-            }
+    let mut others = names.iter().filter(|name| !plan.has_field(&declared, name)).peekable();
+    if others.peek().is_none() {
+        return Ok(());
+    }
+    for name in others {
+        if policy == Unknown::Refuse {
+            let why = ", and is registered with `unknown=\"refuse\"`";
+            return Err(refused_field(shape.stored_name()?, name, why, at));
+        }
+        if policy == Unknown::Drop {
             // SAFETY: `names` holds the name.
             fields.del_item(unsafe { Bound::from_borrowed_ptr(py, name.get()) })?;
         }
     }
-    Ok(())
+    // SAFETY: the plan's class is alive.
+    let class = unsafe { Bound::from_borrowed_ptr(py, plan.class().cast()) };
+    let refused = py.import("holdall._evolution")?.call_method1("settle", (class, fields))?;
+    if refused.is_none() {
+        return Ok(());
+    }
+    let why = ", and whose `model_config` forbids others";
+    Err(refused_field(shape.stored_name()?, &owned(&refused), why, at))
 }
 
 /// The names of the fields that a function of the program returned.

@@ -198,7 +198,7 @@ fn slots_of(class: &Class, way: FieldPlaces, steps: &[Member]) -> Option<Box<[Sl
 
 fn lacking(class: &Class, field: u16) -> Result<String> {
     let name = utf8(&class.fields[field as usize].name)?;
-    Ok(format!("Object missing required field `{}`", String::from_utf8_lossy(&name)))
+    Ok(class.lacks(&String::from_utf8_lossy(&name)))
 }
 
 pub(crate) fn unknown(name: &[u8]) -> String {
