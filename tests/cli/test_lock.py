@@ -163,7 +163,7 @@ BREAKS = {
         COLOR,
         COLOR.replace("BLUE = 2", "BLUE = 3"),
         "the value of `BLUE` changed: MessagePack and BSON store values",
-        "BLUE = 2 as before, or a resolver",
+        "BLUE = 2 as before, or `_missing_` or a resolver",
         COLOR,
     ),
     "swapped values": (
@@ -184,14 +184,14 @@ BREAKS = {
         POINT,
         "@dataclass\nclass Point:\n    x: int\n    y: int\n",
         "MessagePack and BSON stored its fields by position, and do not now",
-        "a named tuple, if it was one, else a class, as before",
+        "array_like=True; or a named tuple, as before",
         POINT,
     ),
     "array_like": (
         ORDER,
         ORDER + "holdall.register(Order, array_like=True)\n",
         "MessagePack and BSON stored its fields by name, and do not now",
-        "array_like=False, as before",
+        "array_like=False",
         ORDER + "holdall.register(Order)\n",
     ),
     "other keys": (

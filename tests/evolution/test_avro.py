@@ -38,6 +38,8 @@ def union(one: Any, other: Any) -> list[Any]:
     return [one, {**other, "name": "Item2"}]
 
 
+CAT = record({"name": "lives", "type": "int"}, name="Cat")
+DOG = record({"name": "barks", "type": "boolean"}, name="Dog")
 NUMBERS = {"type": "array", "items": "int"}
 AT = {"name": "at", "type": {"type": "long", "logicalType": "timestamp-micros"}}
 PRICE, CENTS = record({"name": "price", "type": "double"}), record({"name": "price", "type": "int"})
@@ -69,6 +71,15 @@ CHANGES: dict[str, tuple[Any, Any, Any, Any]] = {
     "renamed_member": (enum("RED"), enum("CRIMSON"), "RED", "CRIMSON"),
     "removed_member": (enum("RED"), enum("OTHER", default="OTHER"), "RED", "OTHER"),
     "lost_member": (enum("RED"), enum("OTHER"), "RED", "OTHER"),
+    "renamed_package": (record(A), record(A, name="Moved", aliases=["Item"]), {"a": 1}, {"a": 1}),
+    "renamed_twice": (record(A), record(A, name="Moved", aliases=["Second", "Item"]), {"a": 1}, {"a": 1}),
+    "to_union": (record({"name": "pet", "type": CAT}), record({"name": "pet", "type": [CAT, DOG]}), {"pet": {"lives": 9}}, {"pet": {"lives": 9}}),
+    "left_union": (record({"name": "pet", "type": [CAT, DOG]}), record({"name": "pet", "type": CAT}), {"pet": {"barks": True}}, None),
+    "to_property": (record(A), record({**A, "name": "_a", "aliases": ["a"]}), {"a": 1}, {"_a": 1}),
+    "no_more_none": (record({"name": "a", "type": ["null", "int"]}), record(A), {"a": None}, {"a": 0}),
+    "converted": (record(text("a")), record(A), {"a": "5"}, {"a": 5}),
+    "to_new_type": (record(A), record(A), {"a": 1}, {"a": 1}),
+    "to_enum": (record(A), enum("A"), {"a": 1}, None),
     "moved_enum": (enum("RED"), {**enum("RED", aliases=["Color"]), "name": "Moved"}, "RED", "RED"),
 }  # fmt: skip
 

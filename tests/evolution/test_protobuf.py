@@ -29,7 +29,7 @@ COLORS = {"old": ["NONE", "RED"], "renamed": ["NONE", "CRIMSON"], "less": ["NONE
 
 
 def message(*fields: str, colors: str = "old", reserved: int | None = None, name: str = "Item") -> Any:
-    """A class of messages. A field: "number kind name", with "[json_name]" or "repeated" or "map" behind it."""
+    """A class of messages. A field: "number kind name", with "[json_name]", "repeated" or "one_of" behind it."""
     file = descriptor_pb2.FileDescriptorProto(name=f"f{next(_numbers)}.proto", syntax="proto3", package="p")
     color = file.enum_type.add(name="Color")
     for at, member in enumerate(COLORS[colors]):
@@ -57,6 +57,10 @@ def message(*fields: str, colors: str = "old", reserved: int | None = None, name
             continue
         label = FIELD.LABEL_REPEATED if "repeated" in more else FIELD.LABEL_OPTIONAL
         one = made.field.add(name=field, number=int(number), type=KINDS[kind], label=label)
+        if "one_of" in more:
+            if not made.oneof_decl:
+                made.oneof_decl.add(name="pet")
+            one.oneof_index = 0
         if kind in ("time", "Color"):
             one.type_name = ".p.Time" if kind == "time" else ".p.Color"
         for json_name in (word[1:-1] for word in more if word.startswith("[")):
@@ -99,6 +103,15 @@ CHANGES: dict[str, tuple[Any, Any, Any, Any]] = {
     "renamed_member": (message("1 Color c"), message("1 Color c", colors="renamed"), {"c": 1}, {"c": 1}),
     "removed_member": (message("1 Color c"), message("1 Color c", colors="less"), {"c": 1}, {"c": 1}),
     "lost_member": (message("1 Color c"), message("1 Color c", colors="less"), {"c": 1}, {"c": 1}),
+    "renamed_package": (ITEM, message("1 int a", name="Moved"), {"a": 1}, {"a": 1}),
+    "renamed_twice": (ITEM, message("1 int a", name="Moved"), {"a": 1}, {"a": 1}),
+    "to_union": (message("1 int cat"), message("1 int cat one_of", "2 int dog one_of"), {"cat": 9}, {"cat": 9, "dog": 0}),
+    "left_union": (message("1 int cat one_of", "2 int dog one_of"), message("1 int cat"), {"dog": 9}, {}),
+    "to_property": (ITEM, message("1 int _a"), {"a": 1}, {"_a": 1}),
+    "no_more_none": (ITEM, message("1 int a"), {}, {"a": 0}),
+    "converted": (message("1 text a"), ITEM, {"a": "5"}, {"a": 5}),
+    "to_new_type": (ITEM, message("1 int a"), {"a": 1}, {"a": 1}),
+    "to_enum": (ITEM, message("1 Color c"), {"a": 1}, {"c": 2}),
     "moved_enum": (message("1 Color c"), message("1 Color c", name="Moved"), {"c": 1}, {"c": 1}),
 }  # fmt: skip
 

@@ -147,7 +147,7 @@ def two_versions(name: str) -> Today:
     one = in_cents(name)
     old, new = one.stored, holdall.Record(name, {"price": 250}, version=2)
     return Today(
-        [old, new], [{"price": 2.5, "v": 1}, {"price": 250, "v": 2}], list[one.type], [one.wanted] * 2
+        [old, new], [{"price": 2.5, "v": 1}, {"price": 250, "v": 2}], list[one.type], [one.wanted, one.type(250)]
     )
 
 
@@ -351,7 +351,7 @@ CASES = [
     Case("it became an attrs class", "nothing", to_attrs, pickle="nothing", avro="–", protobuf="–"),
     Case("it became a `msgspec.Struct`", "nothing", to_struct, pickle="an error", avro="–", protobuf="–"),
     Case("it became a pydantic model", "nothing", to_model, pickle="fields are lost", avro="–", protobuf="–"),
-    Case("it became a named tuple", "in plain formats: `upgrade` of what holds it", to_named_tuple, plain="got `dict`", lock="a named tuple", pickle="impossible", avro="–", protobuf="–"),
+    Case("it became a named tuple", "in plain formats: `upgrade` of what holds it", to_named_tuple, plain="got `dict`", lock="a class, as before", pickle="impossible", avro="–", protobuf="–"),
     Case("it became a TypedDict", "in hold: `types=holdall.Record`", to_typed_dict, hold=None, typed="Expected `Item`", pickle="impossible", avro="–", protobuf="–"),
     Case("a dict became a class", "`type=`", dict_to_class, lock="", hold=None, pickle="impossible", avro="an error", protobuf="impossible"),
     Case("a tuple became a class", "`array_like=True`, `type=`", to_array_like, lock="", hold=None, pickle="impossible", avro="an error", protobuf="impossible"),

@@ -9,10 +9,11 @@ from typing import Any
 import holdall
 from holdall import _core
 from holdall._cli._breaking import Finding, merged
-from holdall._cli._layouts import Known, classes_of
+from holdall._cli._layouts import Known, candidates, known_class, stored_name
 from holdall._cli._lock import findings, written
 from tests.support.evolution_cases import Case
-from tests.support.evolution_program import of_before, of_today, package_of, registered
+from tests.support.evolution_names import registered
+from tests.support.evolution_program import of_before, of_today, package_of
 
 
 def locked(case: Case) -> dict[str, dict[int, Any]]:
@@ -30,7 +31,8 @@ def known_of(case: Case, classes: Any) -> list[Known]:
     """The classes that the command finds of a program."""
     package = package_of(case)
     ours = {*classes, *(cls for _, cls in registered(package))}
-    return [each for each in classes_of([package]) if each.cls in ours]
+    found = (cls for cls in candidates([package]) if cls in ours or stored_name(cls).startswith(f"{package}."))
+    return [each for cls in found if (each := known_class(cls)) is not None]
 
 
 def told(case: Case, *, written_down: bool) -> list[Finding]:

@@ -8,26 +8,15 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import enum
-import itertools
 import sys
 import types
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import holdall
-from holdall import _core
 from tests.support.evolution_cases import Case, Today
-
-_forgotten = itertools.count()
-
-
-class Before(NamedTuple):
-    """What a program was like when it stored the data."""
-
-    classes: tuple[Any, ...]
-    # An instance, or what else was stored.
-    value: Any
-
+from tests.support.evolution_more_cases import BEFORE as MORE_BEFORE
+from tests.support.evolution_names import Before, at, registered, release
 
 def id_of(case: Case) -> str:
     return case.today.__name__
@@ -72,22 +61,6 @@ def of_before(case: Case) -> Iterator[Before]:
         release(package)
 
 
-def registered(package: str) -> list[tuple[str, Any]]:
-    """The classes that are registered under a name of a package, or have an alias there; by name."""
-    found = []
-    for cls in _core.registered_subclasses(object):
-        told = _core.class_registration(cls)
-        if told is not None and any(name.startswith(f"{package}.") for name in (told[0], *told[1])):
-            found.append((told[0], cls))
-    return found
-
-
-def release(package: str) -> None:
-    """Lets another program have the names: a class can't be taken from the registry, but can have another name."""
-    for _, cls in registered(package):
-        holdall.register(cls, name=f"forgotten.{next(_forgotten)}")
-
-
 @contextlib.contextmanager
 def installed(classes: dict[str, Any]) -> Iterator[None]:
     """Modules with these classes in them, by their whole names."""
@@ -114,13 +87,6 @@ def parents_of(whole: str) -> list[str]:
 
 
 # --- version 1 -----------------------------------------------------------------------------------------------------------
-def at(whole: str, cls: Any) -> Any:
-    """The class, as one that stands in a module."""
-    cls.__module__, _, cls.__name__ = whole.rpartition(".")
-    cls.__qualname__ = cls.__name__
-    return cls
-
-
 def remade(stored: Any) -> Before:
     """Classes that store what the records say. Classes of dicts and lists are looked for within."""
     classes: dict[str, Any] = {}
@@ -195,4 +161,5 @@ BEFORE: dict[str, Callable[[str], Before]] = {
     **dict.fromkeys(
         ["renamed_member", "removed_member", "lost_member", "moved_enum"], enumeration("RED", "r")
     ),
+    **MORE_BEFORE,
 }

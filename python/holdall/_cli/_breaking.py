@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -135,13 +136,26 @@ def _enum(old: Layout, new: Layout, known: Known) -> Iterator[Finding]:
         if target not in now:
             yield _lost_member(name, before, now, known)
         elif name in before and not _same(before[name], now[target]):
-            was = [each for each, value in before.items() if _same(value, now[target])]
-            what = f"the value of `{name}` changed: {_PLAIN} store values"
-            what += f", and read `{was[0]}` as `{target}`" if was else ""
-            yield Finding(True, what, f"{target} = {before[name]!r} as before, or a resolver")
+            yield _other_value(name, target, before, now, known)
     for name in now:
         if name not in before and name not in old.get("names", ()):
             yield Finding(False, f"member `{name}` was added")
+
+
+def _other_value(
+    name: str, target: str, before: dict[str, Any], now: dict[str, Any], known: Known
+) -> Finding:
+    was = [each for each, value in before.items() if _same(value, now[target])]
+    what = f"the value of `{name}` changed"
+    is_free = not any(_same(value, before[name]) for value in now.values())
+    if known.asked and is_free and not was:
+        return Finding(False, f"{what}: `_missing_` is asked for the old one in {_PLAIN}")
+    stores = f"{_PLAIN} store values" + (
+        ", and hold those of combinations" if issubclass(known.cls, enum.Flag) else ""
+    )
+    stores += f", and read `{was[0]}` as `{target}`" if was else ""
+    others = "`_missing_` or a resolver" if is_free else "a resolver"
+    return Finding(True, f"{what}: {stores}", f"{target} = {before[name]!r} as before, or {others}")
 
 
 def _lost_member(name: str, before: dict[str, Any], now: dict[str, Any], known: Known) -> Finding:
@@ -278,11 +292,9 @@ def _plain(old: Layout, new: Layout, known: Known) -> Iterator[Finding]:
         return
     if old.get("by") != new.get("by"):
         how = "position" if old.get("by") else "name"
-        is_tuple = "namedtuple" in (old["kind"], new["kind"])
-        remedy = (
-            "a named tuple, if it was one, else a class" if is_tuple else f"array_like={bool(old.get('by'))}"
-        )
-        yield Finding(True, f"{_PLAIN} stored its fields by {how}, and do not now", f"{remedy}, as before")
+        remedy = "a class, as before" if new["kind"] == "namedtuple" else f"array_like={bool(old.get('by'))}"
+        remedy += "; or a named tuple, as before" if old["kind"] == "namedtuple" else ""
+        yield Finding(True, f"{_PLAIN} stored its fields by {how}, and do not now", remedy)
     elif new.get("by"):
         places = [known.renames.get(name, name) for name in before if not before[name].get("gone")]
         moved = any(name in now and [*now].index(name) != at for at, name in enumerate(places))

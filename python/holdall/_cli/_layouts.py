@@ -29,7 +29,7 @@ from ._alternatives import alternatives, is_always, path_of
 from ._write_python import Names
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Container, Iterable, Iterator
 
     from ._seen import Layout as Stored
     from ._seen import Seen
@@ -77,21 +77,31 @@ class Known(NamedTuple):
 
 def classes_of(modules: Iterable[str], stored: Container[str] = ()) -> list[Known]:
     """The classes of modules that say their fields, those that are stored under these names, and all that were registered; by name."""
+    known = [each for cls in candidates(modules, stored) if (each := known_class(cls)) is not None]
+    return sorted(known, key=lambda each: each.name)
+
+
+def candidates(modules: Iterable[str], stored: Container[str] = ()) -> Iterable[type[Any]]:
+    """The same as classes."""
     modules = tuple(modules)
     found: dict[type[Any], None] = dict.fromkeys(
         cls for cls in _core.registered_subclasses(object) if not cls.__module__.startswith("holdall.")
     )
     for name, module in [*sys.modules.items()]:
         if name in modules or name.startswith(tuple(f"{each}." for each in modules)):
-            for cls in [*vars(module).values()]:
-                if (
-                    isinstance(cls, type)
-                    and cls.__module__ == name
-                    and (_is_stored(cls) or stored_name(cls) in stored)
-                ):
+            for cls in _classes_in(module, name):
+                if _is_stored(cls) or stored_name(cls) in stored:
                     found[cls] = None
-    known = [each for cls in found if (each := _known(cls)) is not None]
-    return sorted(known, key=lambda each: each.name)
+    return found
+
+
+def _classes_in(home: Any, module: str, within: str = "") -> Iterator[type[Any]]:
+    """The classes that are defined in a module, or in a class of it."""
+    for cls in [*vars(home).values()]:
+        if isinstance(cls, type) and cls.__module__ == module and cls.__qualname__.startswith(within):
+            yield cls
+            if cls is not home:
+                yield from _classes_in(cls, module, f"{cls.__qualname__}.")
 
 
 def _is_stored(cls: type[Any]) -> bool:
@@ -107,7 +117,7 @@ def stored_name(cls: type[Any]) -> str:
     return told[0] if told is not None else f"{cls.__module__}.{cls.__qualname__}"
 
 
-def _known(cls: type[Any]) -> Known | None:
+def known_class(cls: type[Any]) -> Known | None:
     told = _core.class_registration(cls)
     name, aliases, version, renames, upgrades, encodes = told or (stored_name(cls), (), 1, {}, False, False)
     settings = _core.class_settings(cls)
