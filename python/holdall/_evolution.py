@@ -18,8 +18,8 @@ def declared(cls: Any) -> list[tuple[str, bool]]:
     """
     kind = family(cls)
     if kind == "pydantic":
-        fields = [(name, info.is_required()) for name, info in cls.model_fields.items()]
-        return [*fields, (_OF_MODELS[0], False)]
+        own = [(name, info.is_required()) for name, info in cls.model_fields.items()]
+        return [*own, (_OF_MODELS[0], False)]
     if kind == "plain":
         # Annotations alone don't say that an instance has the attribute.
         names = [name for base in reversed(cls.__mro__) for name in annotations_of(base)]
@@ -57,8 +57,18 @@ def lacking(cls: Any, names: list[str]) -> list[tuple[str, Any, int]]:
             if "default" in field:
                 found.append((field["name"], field["default"], _VALUE))
             elif "factory" in field:
-                found.append((field["name"], field["factory"], _OF_INSTANCE if field.get("factory_self") else _FACTORY))
+                found.append(
+                    (field["name"], field["factory"], _OF_INSTANCE if field.get("factory_self") else _FACTORY)
+                )
     return [one for one in found if one[0] not in names]
+
+
+def set_required(cls: Any, fields: dict[str, Any]) -> None:
+    """Note, for a model that `upgrade` has completed, that its required fields are set: it is dumped with those that are."""
+    was_set = fields.get(_OF_MODELS[0])
+    if isinstance(was_set, set):
+        required = {name for name, info in cls.model_fields.items() if info.is_required() and name in fields}
+        fields[_OF_MODELS[0]] = was_set | required
 
 
 def settle(cls: Any, fields: dict[str, Any]) -> str | None:

@@ -52,7 +52,11 @@ class Program:
 
     @property
     def known(self):
-        return [each for each in classes_of(["shop"]) if each.cls in vars(self.module).values()]
+        return [
+            each
+            for each in classes_of(["shop"])
+            if each.cls in vars(self.module).values() or each.name.startswith("shop.")
+        ]
 
 
 def locked(code, before=None):
@@ -231,6 +235,42 @@ BREAKS = {
         "resolver",
         ORDER,
     ),
+    "type changed, no version in plain formats": (
+        ORDER,
+        ORDER.replace("id: int", "id: str") + UPGRADE,
+        "MessagePack and BSON store no version, and `id` of another type is taken for today's",
+        "version_field='v', or another key of your choice",
+        ORDER.replace("id: int", "id: str") + UPGRADE.replace("version=2", "version=2, version_field='v'"),
+    ),
+    "field of __post_init__": (
+        ORDER,
+        ORDER
+        + "    n: int = dataclasses.field(init=False)\n    def __post_init__(self):\n        self.n = 1\n",
+        "field `n` is set by `__post_init__` alone, which loading without a type does not call",
+        "a default; or version=2 with an `upgrade`",
+        ORDER + "    n: int = dataclasses.field(init=False, default=1)\n",
+    ),
+    "class within a class": (
+        "class Shop:\n    @dataclass\n    class Order:\n        id: int\n",
+        ORDER,
+        "no class of the program has this name; `shop.Order` (shop) is like it",
+        "@holdall.register(aliases=['shop.Shop.Order']), if it was moved",
+        "@holdall.register(aliases=['shop.Shop.Order'])\n@dataclass\nclass Order:\n    id: int\n",
+    ),
+    "value of a flag": (
+        COLOR.replace("Enum", "Flag"),
+        COLOR.replace("Enum", "Flag").replace("BLUE = 2", "BLUE = 4"),
+        "the value of `BLUE` changed: MessagePack and BSON store values, and hold those of combinations",
+        "BLUE = 2 as before, or `_missing_` or a resolver",
+        COLOR.replace("Enum", "Flag"),
+    ),
+    "removed field, unknown refused": (
+        ORDER,
+        ORDER.replace("    label: str\n", "") + "holdall.register(Order, unknown='refuse')\n",
+        "field `label` is gone, and unknown fields are refused",
+        'unknown="drop"; or version=2 with an `upgrade`',
+        ORDER.replace("    label: str\n", "") + "holdall.register(Order, unknown='drop')\n",
+    ),
     "removed field, refused": (
         ORDER + "holdall.register(Order, forbid_unknown=True)\n",
         ORDER.replace("    label: str\n", "") + "holdall.register(Order, forbid_unknown=True)\n",
@@ -303,6 +343,28 @@ COMPATIBLE = {
         + "@dataclass\nclass Sub(Order):\n    pass\n"
         + "@dataclass\nclass Holds:\n    it: Order\n",
         [],
+    ),
+    "renamed member": (
+        COLOR,
+        COLOR.replace("BLUE", "NAVY") + "holdall.register(Color, renames={'BLUE': 'NAVY'})\n",
+        ["member `NAVY` was added"],
+    ),
+    "member that is asked for": (
+        COLOR,
+        COLOR.replace("    RED = 1\n", "")
+        + "    @classmethod\n    def _missing_(cls, value):\n        return cls.BLUE\n",
+        [],
+    ),
+    "old tag": (
+        ORDER + "holdall.register(Order, tag='o')\n",
+        ORDER + "holdall.register(Order, tag='order', aliases=['shop.o'])\n",
+        [],
+    ),
+    "key besides the name": (ORDER, ORDER + "holdall.register(Order, rename={'label': 'l'})\n", []),
+    "lazy field": (
+        ORDER,
+        ORDER + "    n: int = dataclasses.field(init=False)\n",
+        ["field `n` was added, and is unset in stored data"],
     ),
     "member": (COLOR, COLOR + "    GREEN = 3\n", ["member `GREEN` was added"]),
     "position behind": (POINT, POINT + "    z: int = 0\n", ["field `z` was added, and has a default"]),

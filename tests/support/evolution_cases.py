@@ -147,7 +147,10 @@ def two_versions(name: str) -> Today:
     one = in_cents(name)
     old, new = one.stored, holdall.Record(name, {"price": 250}, version=2)
     return Today(
-        [old, new], [{"price": 2.5, "v": 1}, {"price": 250, "v": 2}], list[one.type], [one.wanted, one.type(250)]
+        [old, new],
+        [{"price": 2.5, "v": 1}, {"price": 250, "v": 2}],
+        list[one.type],
+        [one.wanted, one.type(250)],
     )
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import holdall
 from holdall import bson, envelope_pickle, msgpack, safe_pickle
-from tests.support.evolution_cases import LOADS, Case, Today
+from tests.support.evolution_cases import Case, Today
 
 Data = dict[str, bytes]
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "evolution" / "golden.json"
@@ -47,7 +47,9 @@ def golden() -> tuple[dict[str, Data], dict[str, str]]:
     """What is kept of each case, by its id; and the version of holdall that wrote it."""
     kept = json.loads(GOLDEN.read_text(encoding="ascii"))["changes"] if GOLDEN.exists() else {}
     since = {case: data.pop("since") for case, data in kept.items()}
-    return {case: {name: bytes.fromhex(text) for name, text in data.items()} for case, data in kept.items()}, since
+    return {
+        case: {name: bytes.fromhex(text) for name, text in data.items()} for case, data in kept.items()
+    }, since
 
 
 # --- doors, each for the data, what it is to be loaded as (no type: `ANY`), and the other options -----------------------
@@ -119,7 +121,9 @@ BSON: dict[str, Door] = {
     "load": lambda data, wanted, how: bson.load(io.BytesIO(data["bson"]), **typed_within(wanted))[KEY],
     "open": lambda data, wanted, how: of_document(bson.open(data["bson"], **typed_within(wanted)), ANY),
     "get": lambda data, wanted, how: of_document(bson.open(data["bson"]), wanted),
-    "documents": lambda data, wanted, how: both(bson.documents(2 * data["bson"], **typed_within(wanted)))[KEY],
+    "documents": lambda data, wanted, how: both(bson.documents(2 * data["bson"], **typed_within(wanted)))[
+        KEY
+    ],
 }
 
 

@@ -31,7 +31,9 @@ def known_of(case: Case, classes: Any) -> list[Known]:
     """The classes that the command finds of a program."""
     package = package_of(case)
     ours = {*classes, *(cls for _, cls in registered(package))}
-    found = (cls for cls in candidates([package]) if cls in ours or stored_name(cls).startswith(f"{package}."))
+    found = (
+        cls for cls in candidates([package]) if cls in ours or stored_name(cls).startswith(f"{package}.")
+    )
     return [each for cls in found if (each := known_class(cls)) is not None]
 
 

@@ -23,7 +23,8 @@ def cell(said: str | None) -> str:
 
 
 def row(case: Case) -> str:
-    cells = [case.change, case.write, *(cell(says(case, column)) for column in COLUMNS)]
+    # A union in code is no end of a cell.
+    cells = [case.change, case.write.replace("|", "\\|"), *(cell(says(case, column)) for column in COLUMNS)]
     return f"| {' | '.join((*cells, case.pickle, case.avro, case.protobuf))} |\n"
 
 

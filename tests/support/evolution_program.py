@@ -18,6 +18,7 @@ from tests.support.evolution_cases import Case, Today
 from tests.support.evolution_more_cases import BEFORE as MORE_BEFORE
 from tests.support.evolution_names import Before, at, registered, release
 
+
 def id_of(case: Case) -> str:
     return case.today.__name__
 

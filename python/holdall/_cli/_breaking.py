@@ -132,9 +132,10 @@ def _names(layout: Layout) -> set[str]:
 def _enum(old: Layout, new: Layout, known: Known) -> Iterator[Finding]:
     before, now = old.get("members", {}), new["members"]
     for name in (*before, *old.get("names", ())):
-        target = name if name in now else known.renames.get(name)
+        target = name if name in now else known.renames.get(name, name)
         if target not in now:
-            yield _lost_member(name, before, now, known)
+            if not known.asked:
+                yield _lost_member(name, before, now)
         elif name in before and not _same(before[name], now[target]):
             yield _other_value(name, target, before, now, known)
     for name in now:
@@ -158,9 +159,7 @@ def _other_value(
     return Finding(True, f"{what}: {stores}", f"{target} = {before[name]!r} as before, or {others}")
 
 
-def _lost_member(name: str, before: dict[str, Any], now: dict[str, Any], known: Known) -> Finding:
-    if known.asked:
-        return Finding(False, f"member `{name}` is gone: `_missing_` is asked for what takes its place")
+def _lost_member(name: str, before: dict[str, Any], now: dict[str, Any]) -> Finding:
     others = [
         each
         for each, value in now.items()
@@ -237,9 +236,11 @@ def _fields(version: int, old: Layout, known: Known, names: dict[str, Known]) ->
             what += f"; `{like[0]}`, which is gone, has its type" if like else ""
             first = f"{rename}, if it was renamed; else " if like else ""
             yield Finding(True, what, f"{first}a default; or {upgrade}")
-        elif name in known.computed:
-            what = f"field `{name}` is set by `__post_init__` alone, which loading without a type does not call"
+        elif method := known.computed.get(name):
+            what = f"field `{name}` is set by `{method}` alone, which loading without a type does not call"
             yield Finding(True, what, f"a default; or {upgrade}")
+        elif name in known.computed:
+            yield Finding(False, f"field `{name}` was added, and is unset in stored data")
         else:
             said = f"; if `{like[0]}` was renamed to it: {rename}" if len(like) == 1 else ""
             yield Finding(False, f"field `{name}` was added, and has a default{said}")

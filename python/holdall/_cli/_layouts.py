@@ -44,7 +44,7 @@ class Known(NamedTuple):
     """A class of the program.
 
     name: under which it is stored; names: all under which it is found. required: fields that have no default; computed: those
-    that only its `__post_init__` sets. upgrades: whether it was registered with it. asked: whether an enumeration has `_missing_`.
+    that no constructor takes, and the method that sets them, if one does. upgrades: whether it was registered with it. asked: whether an enumeration has `_missing_`.
     forbids: what to write so that unknown fields are not refused, if they are. reads: the keys in plain formats under which a field is
     read. tags: those that it answers to besides its own. by_version: whether plain formats store the version.
     """
@@ -55,7 +55,7 @@ class Known(NamedTuple):
     version: int
     layout: Layout
     required: tuple[str, ...]
-    computed: tuple[str, ...]
+    computed: dict[str, str | None]
     renames: dict[str, str]
     upgrades: bool
     registered: bool
@@ -141,22 +141,22 @@ def known_class(cls: type[Any]) -> Known | None:
     )
 
 
-def _layout(cls: type[Any], encodes: bool) -> tuple[Layout, tuple[str, ...], tuple[str, ...]]:
-    """How instances are stored, the fields that have no default, and those that only `__post_init__` sets."""
+def _layout(cls: type[Any], encodes: bool) -> tuple[Layout, tuple[str, ...], dict[str, str | None]]:
+    """How instances are stored, the fields that have no default, and those that no constructor takes."""
     if encodes:
-        return {"kind": "encoded"}, (), ()
+        return {"kind": "encoded"}, (), {}
     if issubclass(cls, enum.Enum):
         values = {name: member.value for name, member in cls.__members__.items()}
-        return {"kind": "enum", "members": {name: _json(value) for name, value in values.items()}}, (), ()
+        return {"kind": "enum", "members": {name: _json(value) for name, value in values.items()}}, (), {}
     kind = family(cls)
     base = next((each for each in _BASES if issubclass(cls, each)), None)
     layout: Layout = {"kind": kind or "open"}
     if base is not None and kind != "namedtuple":
         layout["base"] = "Exception" if base is BaseException else base.__name__
     if kind is None or kind == "typeddict":
-        return layout, (), ()
+        return layout, (), {}
     hints = _hints(cls)
-    computed: tuple[str, ...] = ()
+    computed: dict[str, str | None] = {}
     if kind == "pydantic":
         infos: dict[str, Any] = cls.model_fields
         names = [*infos]
@@ -165,10 +165,12 @@ def _layout(cls: type[Any], encodes: bool) -> tuple[Layout, tuple[str, ...], tup
         qualifiers = {
             name: {"ClassVar"} if text.startswith("ClassVar") else set() for name, text in hints.items()
         }
-        listed = members(cls, kind, qualifiers)[0]
+        listed, about = members(cls, kind, qualifiers)
         names = [field["name"] for field in listed]
         required = tuple(field["name"] for field in listed if field["required"])
-        computed = tuple(field["name"] for field in listed if field.get("absent_ok"))
+        # Where there is no `__post_init__`, they are unset.
+        absent = tuple(field["name"] for field in listed if field.get("absent_ok"))
+        computed = dict.fromkeys(absent, about["post_init"])
     layout["fields"] = {name: {"type": hints.get(name, "Any")} for name in names}
     _plain(cls, layout)
     return layout, required, computed

@@ -90,6 +90,34 @@ impl Plan {
         declared.iter().any(|field| unsafe { text::ascii(field.name.get()) } == Some(b"__pydantic_fields_set__"))
     }
 
+    /// Renames fields that were stored under an older name. Returns whether there are such names.
+    ///
+    /// A name that today's version of the class has means today's field, and a field that was stored under its own name is not
+    /// found under another.
+    pub fn rename(&self, py: Python<'_>, names: &mut [Owned], version: u64) -> Result<bool> {
+        let Some(registration) = self.registration.as_ref().filter(|known| !known.renames.is_empty()) else {
+            return Ok(false);
+        };
+        let own = if version == self.version { self.declared(py)? } else { Rc::default() };
+        // SAFETY: the names of fields are strings.
+        let same = |one: &Owned, other: &Owned| unsafe { text::equal(one.get(), other.get()) };
+        let target = |name: &Owned| {
+            let (_, new) = registration.renames.iter().find(|(old, _)| same(old, name))?;
+            (!own.iter().any(|field| same(&field.name, name))).then_some(new)
+        };
+        let mut targets = Vec::with_capacity(names.len());
+        targets.extend(names.iter().map(target));
+        let is_there = |new: &Owned| names.iter().zip(&targets).any(|(name, to)| to.is_none() && same(name, new));
+        let mut found = Vec::with_capacity(names.len());
+        found.extend(targets.iter().map(|to| to.filter(|new| !is_there(new)).cloned()));
+        for (name, new) in names.iter_mut().zip(found) {
+            if let Some(new) = new {
+                *name = new;
+            }
+        }
+        Ok(true)
+    }
+
     /// Whether the class has a field of that interned name.
     pub fn has_field(&self, declared: &[Declared], name: &Owned) -> bool {
         declared.iter().any(|field| field.name.get() == name.get())

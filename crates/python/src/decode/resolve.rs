@@ -234,14 +234,16 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             let version = crate::cpython::class::version_of(class).ok_or_else(raised)?;
             (plan::of(self.py, class)?, version)
         };
-        if let (Some(known), 1..) = (raw.matched_with(plan.serial, version), version) {
+        // What a trusted message need not have, another must: neither is built as the other says.
+        let serial = plan.serial | (u64::from(self.r.trusted()) << 63);
+        if let (Some(known), 1..) = (raw.matched_with(serial, version), version) {
             return Ok(known);
         }
         let mut shape = raw.like(Build::Unresolved, raw.names.clone());
         self.resolve_shape(&plan, &mut shape, name, at)?;
         let shape = Rc::new(shape);
         if version != 0 {
-            raw.match_with(plan.serial, version, &shape);
+            raw.match_with(serial, version, &shape);
         }
         Ok(shape)
     }
@@ -269,7 +271,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             (ShapeKind::Custom, _) => return Err(mismatch("what its registered `encode` gave")),
             _ => {}
         }
-        let renamed = plan.rename(&mut shape.names);
+        let renamed = plan.rename(self.py, &mut shape.names, shape.version)?;
         if let Some(registration) = &plan.registration {
             if registration.upgrade.is_some()
                 && registration.version != shape.version

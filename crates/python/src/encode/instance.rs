@@ -96,7 +96,8 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 plan.is_findable.set(true);
             }
             // What is loaded as pickle does may lack fields.
-            let checked = |plan: &&Plan| kind == ShapeKind::Object && (!self.options.trust || plan.registration.is_some());
+            let checked =
+                |plan: &&Plan| kind == ShapeKind::Object && (!self.options.trust || plan.registration.is_some());
             if let Some(plan) = plan.filter(checked) {
                 plan.check_whole(self.py, names)?;
             }

@@ -171,7 +171,8 @@ impl Class {
 
     /// Why an instance without a field is refused.
     pub fn lacks(&self, name: &str) -> String {
-        let remedy = if self.is_registered { ": give it a default, or `register` the class with `upgrade`" } else { "" };
+        let remedy =
+            if self.is_registered { ": give it a default, or `register` the class with `upgrade`" } else { "" };
         format!("Object missing required field `{name}`{remedy}")
     }
 

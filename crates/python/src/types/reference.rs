@@ -247,7 +247,8 @@ pub fn class_of(py: Python<'_>, hook: Option<&Owned>, stored: &str, at: usize) -
             Err(error) => return Err(error.into()),
         }
     }
-    let remedies = "`register` the class with that name in `aliases`, or load records by `holdall.loads(data, trust=True, \
+    let remedies =
+        "`register` the class with that name in `aliases`, or load records by `holdall.loads(data, trust=True, \
                     types=holdall.Record)`";
     Err(unknown_type(format!("{stored}"), format!("can't find the class `{stored}`: {missing}; {remedies}"), at))
 }

@@ -25,14 +25,7 @@ pub fn make(py: Python<'_>, shape: &Shape, object: Option<Owned>, values: Vec<Ow
             fields.set_item(Bound::from_borrowed_ptr(py, name.get()), Bound::from_borrowed_ptr(py, value.get()))?
         };
     }
-    if let Some(registration) = &plan.registration {
-        if registration.upgrade.is_some() && registration.version != shape.version {
-            // SAFETY: the shape holds its name.
-            let name = shape.type_name.as_ref().map(|name| unsafe { Bound::from_borrowed_ptr(py, name.get()) });
-            let upgraded = registration.upgraded(fields, shape.version, name.as_ref())?;
-            fields = upgraded.cast_into::<PyDict>().map_err(|_| decode("`upgrade` gave no dict of fields", at))?;
-        }
-    }
+    fields = upgraded(py, shape, plan, fields, at)?;
     let by_shape = match &shape.build {
         Build::Upgraded { lacking, .. } => lacking.as_ref(),
         _ => None,
@@ -96,6 +89,30 @@ pub fn make(py: Python<'_>, shape: &Shape, object: Option<Owned>, values: Vec<Ow
         }
         Ok(object)
     }
+}
+
+/// What the registered `upgrade` makes of the fields, if their version is not that of the class.
+fn upgraded<'py>(
+    py: Python<'py>,
+    shape: &Shape,
+    plan: &Plan,
+    fields: Bound<'py, PyDict>,
+    at: usize,
+) -> Result<Bound<'py, PyDict>> {
+    let Some(registration) = &plan.registration else { return Ok(fields) };
+    if registration.upgrade.is_none() || registration.version == shape.version {
+        return Ok(fields);
+    }
+    // SAFETY: the shape holds its name.
+    let name = shape.type_name.as_ref().map(|name| unsafe { Bound::from_borrowed_ptr(py, name.get()) });
+    let upgraded = registration.upgraded(fields, shape.version, name.as_ref())?;
+    let fields = upgraded.cast_into::<PyDict>().map_err(|_| decode("`upgrade` gave no dict of fields", at))?;
+    if plan.is_model(&plan.declared(py)?) {
+        // SAFETY: the plan's class is alive.
+        let class = unsafe { Bound::from_borrowed_ptr(py, plan.class().cast()) };
+        py.import("holdall._evolution")?.call_method1("set_required", (class, &fields))?;
+    }
+    Ok(fields)
 }
 
 /// Refuses fields of which a required one is missing, and treats those that the class has not as it is registered, or as a model's

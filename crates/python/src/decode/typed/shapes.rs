@@ -64,7 +64,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let mut shape = stored.like(Build::Unresolved, class.fields.iter().map(|field| field.name.clone()).collect());
         let (way, places) = self.way(class, &mut shape)?;
         if let (false, Some(plan)) = (of_dict, &shape.plan) {
-            plan.rename(&mut names);
+            plan.rename(self.py, &mut names, stored.version)?;
         }
         let mut places: Vec<Option<Place>> = places.into_iter().map(Some).collect();
         let mut refusal = None;
