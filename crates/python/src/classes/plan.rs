@@ -276,19 +276,6 @@ impl Plan {
         Ok(self.plain.get_or_init(|| Plain { fields, array_like, marks, in_slots, in_attributes, omits, keeps }))
     }
 
-    /// Renames fields that were stored under an older name. Returns whether there are such names.
-    pub fn rename(&self, names: &mut [Owned]) -> bool {
-        let Some(registration) = &self.registration else { return false };
-        for name in names {
-            // SAFETY: field names are strings.
-            let is_it = |old: &Owned| unsafe { text::equal(old.get(), name.get()) };
-            if let Some((_, new)) = registration.renames.iter().find(|(old, _)| is_it(old)) {
-                *name = new.clone();
-            }
-        }
-        !registration.renames.is_empty()
-    }
-
     /// Whether an instance is nothing but memory of the class's size.
     pub fn is_bare(&self) -> bool {
         self.base_new.is_none() && self.reset.is_none() && !self.is_foreign

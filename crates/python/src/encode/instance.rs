@@ -96,7 +96,10 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 }
                 plan.is_findable.set(true);
             }
-            if let Some(plan) = plan.filter(|_| kind == ShapeKind::Object && !self.options.trust) {
+            // What is loaded as pickle does may lack fields.
+            let checked =
+                |plan: &&Plan| kind == ShapeKind::Object && (!self.options.trust || plan.registration.is_some());
+            if let Some(plan) = plan.filter(checked) {
                 plan.check_whole(self.py, names)?;
             }
             let block = self.w.shape_begin(kind, plan.map_or(0, |plan| plan.version), names.len());

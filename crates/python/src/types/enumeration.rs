@@ -48,7 +48,10 @@ pub fn member(py: Python<'_>, class: Type, name: &Owned, at: usize) -> Result<Ow
     }
     match class.call1((&name,)).if_taken()? {
         Some(member) => Ok(owned(&member)),
-        None => Err(decode(format_args!("`{}` has no member of such a value", class.getattr("__qualname__")?), at)),
+        None => {
+            let class = class.getattr("__qualname__")?;
+            Err(decode(format_args!("`{class}` has no member of such a value: give it `_missing_`"), at))
+        }
     }
 }
 

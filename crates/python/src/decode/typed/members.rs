@@ -324,7 +324,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return Err(raised());
         }
         if same == 0 {
-            let fault = invalid("Invalid tag");
+            let fault = invalid(class.wrong_tag());
             // An array-like value has no names.
             return Err(if class.array_like { fault } else { fault.within(|| Step::Field(tag.clone())) });
         }

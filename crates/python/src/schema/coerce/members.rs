@@ -1,6 +1,7 @@
 //! Values from a fixed choice: members of enumerations, and literals.
 
 use super::{kind_of, Rules, Taken};
+use crate::classes::registry;
 use crate::cpython::owned;
 use crate::cpython::{text, Owned};
 use crate::error::{Asked, Result, NOWHERE};
@@ -13,6 +14,8 @@ use pyo3::types::{PyDict, PyTuple};
 use std::ptr::addr_of_mut;
 
 const INVALID_MEMBER: &str = "Invalid enum value";
+/// The same of a registered enumeration.
+const LOST_MEMBER: &str = "Invalid enum value: if it is an old one, give the enumeration `_missing_`";
 
 impl<'s> Rules<'s> {
     /// A member of an enumeration, by its value or its name.
@@ -57,7 +60,9 @@ impl<'s> Rules<'s> {
             }
         }
         // Unions of flags, `_missing_` and values without a hash: the class's own code decides.
-        match self.made(members.call1((&value,)), INVALID_MEMBER)? {
+        let is_registered = registry::by_class(self.py, class.get().cast())?.is_some();
+        let why = if is_registered { LOST_MEMBER } else { INVALID_MEMBER };
+        match self.made(members.call1((&value,)), why)? {
             Taken::Yes(found) if !is_it(&self.bound(&found))? => Ok(Taken::No),
             Taken::Broken(_) if kind == 0 || kind == accepts::NONE => Ok(Taken::No),
             taken => Ok(taken),
