@@ -267,14 +267,17 @@ impl<D: Dialect> Encoder<'_, D> {
                 }
                 if !self.leaf(values[at], BY_PARENT)? {
                     let mut rest = Vec::with_capacity(2 * (fields.len() - at));
-                    rest.push(WorkItem::Value(Owned::borrowed(values[at])));
-                    for (field, &value) in fields.iter().zip(&values).skip(at + 1) {
+                    for (field, &value) in fields.iter().zip(&values).skip(at) {
                         if !form.array_like {
                             rest.push(WorkItem::Field(field.key.clone()));
                         }
                         rest.push(WorkItem::Value(Owned::borrowed(value)));
                     }
                     self.then(rest);
+                    // The key is written: the frame goes on with the value.
+                    if let (Some(frame), false) = (self.tables.stack.last_mut(), form.array_like) {
+                        frame.at = 1;
+                    }
                     break;
                 }
             }
