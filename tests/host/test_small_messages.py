@@ -202,14 +202,17 @@ def test_the_same_error() -> None:
             assert told(decoder().decode, bytes(damaged)) == told(decoder().decode, damaged)
 
 
-def shown(value: Any) -> str:
+def shown(value: Any, within: tuple[int, ...] = ()) -> str:
     """As `repr`, but for the order of sets, which depends on how they came about."""
+    if id(value) in within:
+        return "..."
+    within += (id(value),)
     if isinstance(value, dict):
-        return f"{{{[(shown(key), shown(item)) for key, item in value.items()]}}}"
+        return str([(shown(key, within), shown(item, within)) for key, item in value.items()])
     if isinstance(value, (set, frozenset)):
         return f"{type(value).__name__}({sorted(map(shown, value))})"
     if isinstance(value, (list, tuple)):
-        return f"{type(value).__name__}({[shown(item) for item in value]})"
+        return f"{type(value).__name__}({[shown(item, within) for item in value]})"
     return repr(value)
 
 
