@@ -208,12 +208,14 @@ def shown(value: Any, within: tuple[int, ...] = ()) -> str:
         return "..."
     within += (id(value),)
     if isinstance(value, dict):
-        return str([(shown(key, within), shown(item, within)) for key, item in value.items()])
-    if isinstance(value, (set, frozenset)):
-        return f"{type(value).__name__}({sorted(map(shown, value))})"
-    if isinstance(value, (list, tuple)):
-        return f"{type(value).__name__}({[shown(item, within) for item in value]})"
-    return repr(value)
+        items = [f"{shown(key, within)}: {shown(item, within)}" for key, item in value.items()]
+    elif isinstance(value, (set, frozenset)):
+        items = sorted(map(shown, value))
+    elif isinstance(value, (list, tuple)):
+        items = [shown(item, within) for item in value]
+    else:
+        return repr(value)
+    return f"{type(value).__name__}({', '.join(items)})"
 
 
 def told(decode: Callable[[Any], Any], message: bytes | bytearray) -> str:
