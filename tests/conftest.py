@@ -25,13 +25,13 @@ except ImportError:
 else:
     _SLOW = [hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large]
     hypothesis.settings.register_profile(
-        "random", max_examples=200, deadline=None, suppress_health_check=_SLOW
+        "random", max_examples=extent.EXAMPLES["random"], deadline=None, suppress_health_check=_SLOW
     )
     # The same examples each time: a run that fails does so again. `make properties` looks for new ones.
     hypothesis.settings.register_profile(
         "same",
         parent=hypothesis.settings.get_profile("random"),
-        max_examples=60,
+        max_examples=extent.EXAMPLES["same"],
         derandomize=True,
         database=None,
         print_blob=True,
