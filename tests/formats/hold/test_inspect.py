@@ -38,7 +38,7 @@ FORMATS: dict[str, Callable[[Any], bytes]] = {
     "julia": julia.dumps,
     "msgpack": msgpack.dumps,
 }
-DEEP = 1_000_000
+DEEP = 300_000
 
 
 @dataclasses.dataclass

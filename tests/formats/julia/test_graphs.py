@@ -20,7 +20,7 @@ from tests.support.julia_messages import backref, message, tuple_of
 np = pytest.importorskip("numpy")
 
 # Far beyond the recursion limit.
-DEEP = 100_000
+DEEP = 50_000
 
 
 @julia.struct("Main.Graphs.Node", mutable=True)
