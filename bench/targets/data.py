@@ -108,7 +108,8 @@ def lisp_sets() -> ModuleType | None:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["datasets"] = module  # pickle finds the classes by this name
-    kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # the folder may be read-only, and isn't ours
+    kept = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True  # the folder may be read-only, and isn't ours
     try:
         spec.loader.exec_module(module)
     finally:
