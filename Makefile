@@ -125,7 +125,7 @@ cargo-test:
 pytest: $(EXTENSION) $(VENV)/.stamp-test
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m 'not soak' $(ARGS)
 
-# What `make test` tries are the same examples each time.
+# What `make test` tries are the same examples each time, a quarter as many.
 properties: $(EXTENSION) $(VENV)/.stamp-test ## the property tests with new examples, as many rounds as begin in SECONDS=60
 	@until=$$(($$(date +%s) + $(FUZZ_SECONDS))); while \
 		$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m 'hypothesis and not soak' --hypothesis-profile=random $(ARGS); \

@@ -19,6 +19,7 @@ import pytest
 
 import holdall
 from holdall import Document, bson, msgpack
+from tests.support import extent
 from tests.support import file_frames as ff
 from tests.support import wire as w
 from tests.support.each import each
@@ -258,7 +259,8 @@ def test_a_run_that_became_another(run: list[Any]) -> None:
         document[0]
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.damage
+@pytest.mark.parametrize("seed", range(20 if extent.full else 2))
 def test_data_that_changes_under_a_document(doc: Doc, seed: int) -> None:
     """Any answer or error will do, but no crash, and nothing that is no ordinary exception."""
     rng = random.Random(seed)

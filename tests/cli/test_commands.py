@@ -445,6 +445,7 @@ def damaged(data, seed):
     return bytes(data)
 
 
+@pytest.mark.damage
 @pytest.mark.parametrize("extension", ["hold", "bson", "msgpack", "julia", "json", "pickle", ""])
 def test_damaged_files_never_end_in_a_traceback(extension):
     originals = {}

@@ -27,7 +27,6 @@ import holdall
 from holdall._cli import _seen, _write_python
 from holdall._cli._merge import settled
 from holdall._cli._schema import seen_in
-from tests.support import extent
 from tests.support.cli import invoke, run, write_log
 from tests.support.json_schema import check
 
@@ -479,7 +478,7 @@ def _made(rng, depth, plain):
 def test_any_data_is_loaded_by_what_is_written_for_it(format, style):
     codec = holdall if format == "hold" else getattr(holdall, format)
     options = {"types": holdall.Record} if format == "hold" else {}
-    for seed in range(100 if extent.full else 40):
+    for seed in range(100):
         rng = random.Random(seed)
         data = codec.dumps({"top": [_made(rng, 4, format != "hold") for _ in range(3)]})
         seen = _seen.Seen(texts=format != "hold")

@@ -635,6 +635,7 @@ def touch(doc: Any, budget: int = 400) -> None:
                     break
 
 
+@pytest.mark.damage
 @pytest.mark.parametrize("name", ["small", "buffers", "lz4", "zstd", "index"])
 def test_forged_at_random(name: str, tmp_path: pathlib.Path) -> None:
     rng = random.Random(name)
