@@ -103,9 +103,11 @@ ruff: $(VENV)/.stamp-lint
 mypy: $(VENV)/.stamp-lint
 	$(BIN)/mypy
 
+# As maturin says it: another one, or none, would have PyO3 built anew each time that the build follows on this, or this on the build.
+SIGNATURE := 'import struct, sys; print("%s-%d.%d-%dbit" % (sys.implementation.name, *sys.version_info[:2], struct.calcsize("P") * 8))'
 rust-lint: $(VENV)/.stamp-venv
 	cargo fmt --all --check
-	cargo clippy --profile develop --workspace --all-targets -- -D warnings
+	PYO3_ENVIRONMENT_SIGNATURE="$$($(BIN)/python -c $(SIGNATURE))" cargo clippy --profile develop --workspace --all-targets -- -D warnings
 
 # No file takes from a floor above its own, or in a circle; none is too long.
 house: $(VENV)/.stamp-venv
