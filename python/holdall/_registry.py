@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Literal, TypeAlias
 
+    from .resolve import Resolver
+
     Rename: TypeAlias = str | Mapping[str, str] | Callable[[str], str | None] | None
 
     Unknown: TypeAlias = Literal["keep", "drop", "refuse"] | None
@@ -42,6 +44,7 @@ class Settings(NamedTuple):
     version_field: str | None
     unknown: str | None
     missing: str
+    resolver: Resolver | None
     # Whether there is an `upgrade`, whether it takes the stored name, and whether `decode` takes the version.
     upgrades: bool
     upgrade_takes_name: bool
@@ -72,6 +75,7 @@ def register(
     version_field: str | None = None,
     unknown: Unknown = None,
     missing: Missing = "refuse",
+    resolver: Resolver | None = None,
 ) -> _C: ...
 @overload
 def register(
@@ -95,6 +99,7 @@ def register(
     version_field: str | None = None,
     unknown: Unknown = None,
     missing: Missing = "refuse",
+    resolver: Resolver | None = None,
 ) -> Callable[[_C], _C]: ...
 def register(
     cls: _C | None = None,
@@ -117,6 +122,7 @@ def register(
     version_field: str | None = None,
     unknown: Unknown = None,
     missing: Missing = "refuse",
+    resolver: Resolver | None = None,
 ) -> _C | Callable[[_C], _C]:
     """Permit `cls` in every `loads` of this process, and say how it is stored. Works as a call and as a decorator.
 
@@ -141,6 +147,9 @@ def register(
         without a type they are kept where instances have a `__dict__`, as attributes that a program has added, and dropped elsewhere.
     missing: whether a stored instance that lacks a field without a default is refused ("refuse"), or loaded without a type
         as it was stored, with that field unset ("leave").
+    resolver: called as `resolver(stored)` with a `holdall.resolve.Stored` for each layout that was stored under the name or an alias, and
+        in plain formats for the keys of dicts where `type=` wants the class. It says what becomes of it: a class, a value, a
+        record, nothing, an error; None means as without it. See `docs/evolution.md`.
     tag, tag_field: key and value that tell the class from others of a union in plain formats; True is the class's name.
         Loading takes the `aliases` for it as well, each whole or from any of its dots on.
     version_field: the key under which plain formats store the version. Loading by type takes a dict without it for one of
@@ -184,6 +193,7 @@ def register(
                 version_field=version_field,
                 unknown=unknown,
                 missing=missing,
+                resolver=resolver,
             )
 
         return decorator
@@ -207,7 +217,7 @@ def register(
     for option, texts in (("name", (name or "",)), ("aliases", aliases)):
         if any("\ud800" <= char <= "\udfff" for text in texts for char in text):
             raise _core.HoldallError(f"register: {option}: expected text without lone surrogates")
-    for option, hook in (("upgrade", upgrade), ("encode", encode), ("decode", decode)):
+    for option, hook in (("upgrade", upgrade), ("encode", encode), ("decode", decode), ("resolver", resolver)):
         if hook is not None and not callable(hook):
             raise TypeError(f"register: {option}: expected a callable, got {_kind(hook)}")
     if (encode is None) != (decode is None):
@@ -238,6 +248,7 @@ def register(
         version_field=version_field,
         unknown=unknown,
         missing=missing,
+        resolver=resolver,
         upgrades=upgrade is not None,
         upgrade_takes_name=_requires(upgrade, 3),
         decode_takes_version=_requires(decode, 2),

@@ -73,7 +73,7 @@ pub fn dumps(
 /// >>> a, b = loads(dumps([x := [1], x])); a is b
 /// True
 #[pyfunction]
-#[pyo3(signature = (data, /, *, r#type = Wanted::ANY, types = None, trust = false, strict = true, dec_hook = None, limits = None, buffers = None), text_signature = "(data, /, *, type='Any', types=(), trust=False, strict=True, dec_hook=None, limits=None, buffers=None)")]
+#[pyo3(signature = (data, /, *, r#type = Wanted::ANY, types = None, trust = false, strict = true, dec_hook = None, resolver = None, limits = None, buffers = None), text_signature = "(data, /, *, type='Any', types=(), trust=False, strict=True, dec_hook=None, resolver=None, limits=None, buffers=None)")]
 #[allow(clippy::too_many_arguments)]
 pub fn loads(
     data: &Bound<'_, PyAny>,
@@ -82,11 +82,12 @@ pub fn loads(
     trust: bool,
     strict: bool,
     dec_hook: Option<&Bound<'_, PyAny>>,
+    resolver: Option<&Bound<'_, PyAny>>,
     limits: Option<&Limits>,
     buffers: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     door(|| {
-        let options = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, limits }.hold()?;
+        let options = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, resolver, limits }.hold()?;
         decode_message(data, &options, buffers)
     })
 }

@@ -38,6 +38,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     add_errors(module)?;
     module.add_class::<crate::message::limits::Limits>()?;
     module.add_class::<crate::types::record::Record>()?;
+    crate::types::resolver::add_to(module)?;
     module.add_class::<codec::Encoder>()?;
     module.add_class::<codec::Decoder>()?;
     module.add_function(wrap_pyfunction!(functions::dumps, module)?)?;

@@ -13,7 +13,7 @@ use crate::classes::registry::{Registration, Unknown};
 use crate::classes::serial::next_serial;
 use crate::classes::state;
 use crate::cpython::class::{given_version, lookup, managed_dict, version_of};
-use crate::cpython::{text, Obj, Owned, Type};
+use crate::cpython::{new, owned, text, Obj, Owned, Type};
 use crate::error::{raised, Result};
 use crate::memory::{HashMap, Vec};
 use crate::state::{Name, StateSlot};
@@ -247,7 +247,6 @@ impl Plan {
         type Pairs<'py> = std::vec::Vec<Pair<'py>>;
         type Form<'py> = (Option<Pairs<'py>>, bool, Pairs<'py>, Option<Bound<'py, PyDict>>);
         let (named, array_like, marks, defaults): Form<'_> = found.extract()?;
-        let owned = |object: &Bound<'_, PyAny>| crate::cpython::owned(object);
         let omits = defaults.is_some();
         let default_of = |name: &Bound<'_, PyAny>| -> Result<Option<PlainDefault>> {
             let Some(known) = defaults.as_ref().map(|defaults| defaults.get_item(name)).transpose()?.flatten() else {
@@ -280,6 +279,18 @@ impl Plan {
             }
         }
         !registration.renames.is_empty()
+    }
+
+    /// Fields by name, of which those that were stored under an older name have their own.
+    pub fn renamed_fields<'py>(&self, fields: &Bound<'py, PyDict>) -> Result<Bound<'py, PyDict>> {
+        let renamed = new::dict(fields.py())?;
+        for (name, value) in fields {
+            let mut name = [owned(&name)];
+            self.rename(&mut name);
+            // SAFETY: `name` is an owned reference.
+            renamed.set_item(unsafe { Bound::from_borrowed_ptr(fields.py(), name[0].get()) }, value)?;
+        }
+        Ok(renamed)
     }
 
     /// Whether an instance is nothing but memory of the class's size.

@@ -18,6 +18,9 @@ pub struct Registration {
     pub upgrade: Option<Owned>,
     /// `upgrade` takes the stored name as its third argument.
     pub upgrade_takes_name: bool,
+    /// Asked what becomes of what was stored under its names; the number by which its answers are remembered.
+    pub resolver: Option<Owned>,
+    pub serial: u64,
     pub encode: Option<Owned>,
     pub decode: Option<Owned>,
     /// `decode` takes the stored version as its second argument.

@@ -51,6 +51,7 @@ pub(crate) fn shape_named(
         plan: None,
         build: if classes { Build::Unresolved } else { Build::Dict },
         matched: RefCell::default(),
+        verdicts: RefCell::default(),
         template: OnceCell::new(),
         met: Cell::default(),
     }))
@@ -112,7 +113,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         // Each name becomes a string of at least 50 bytes, now or in the earlier message.
         self.claim(0, 64 * token.fields.min(token.block.len()))?;
         let cache = self.rules.schema.map_or(classes::without_schema(self.py), |schema| &schema.shapes);
+        // What a resolver of the call answers holds for this message alone.
+        let keeps = self.options.resolver.is_none() || !classes;
         let known = match classes {
+            true if !keeps => None,
             true => cache.find(self.py, token),
             false => dicts::find(self.py, token.block),
         };
@@ -139,6 +143,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let shape = self.settled(read.clone(), token.at)?;
         self.tables.shapes.push(shape.clone());
         match classes {
+            true if !keeps => {}
             true => cache.keep(self.py, token, &read),
             false => dicts::keep(self.py, token.block, &read),
         }
@@ -219,6 +224,17 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let name = raw.stored_name()?;
         // Many shapes may have the same long name.
         self.rules.work.charge(name.len() / 8, "names of classes are looked up again and again", at)?;
+        if let Some(plan) = &raw.plan {
+            // Named by a resolver's answer.
+            let mut shape = raw.like(Build::Unresolved, raw.names.clone());
+            self.resolve_shape(plan, &mut shape, name, at)?;
+            return Ok(Rc::new(shape));
+        }
+        if self.has_resolvers() {
+            if let Some(verdict) = self.verdict(raw, at)? {
+                return Ok(verdict.shape.clone());
+            }
+        }
         let Some(class) = self.resolve(name, at)? else {
             if let Some(known) = raw.matched_with(RECORDS, 0) {
                 return Ok(known);
@@ -372,6 +388,26 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// The class with this stored name, if it is permitted: registered, one of the plain ones of the standard library, or
     /// in `types`. Only a trusted message imports modules; no attribute hook of a module in `types` runs.
     pub(crate) fn resolve(&mut self, name: &str, at: usize) -> Result<Option<Owned>> {
+        if let Some(class) = self.permitted(name)? {
+            return Ok(Some(class));
+        }
+        if self.r.trusted() && !self.options.records {
+            return crate::types::reference::class_of(self.py, self.options.pickle.find_class.as_ref(), name, at)
+                .map(Some);
+        }
+        if self.options.records {
+            return Ok(None);
+        }
+        Err(unknown_type(format!("{name}"), registry::remedy(self.py, name), at))
+    }
+
+    /// Whether some resolver may have a say.
+    pub(crate) fn has_resolvers(&self) -> bool {
+        self.options.resolver.is_some() || registry::has_resolvers(self.py)
+    }
+
+    /// The class that a caller or a registration permits under this name.
+    pub(crate) fn permitted(&self, name: &str) -> Result<Option<Owned>> {
         if let Some(registration) = registry::by_name(self.py, name)? {
             return Ok(Some(registration.class.clone()));
         }
@@ -395,14 +431,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 }
             }
         }
-        if self.r.trusted() && !self.options.records {
-            return crate::types::reference::class_of(self.py, self.options.pickle.find_class.as_ref(), name, at)
-                .map(Some);
-        }
-        if self.options.records {
-            return Ok(None);
-        }
-        Err(unknown_type(format!("{name}"), registry::remedy(self.py, name), at))
+        Ok(None)
     }
 }
 

@@ -43,7 +43,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Kind::Lists => D::run_lists(self)?,
                 _ => self.run_other()?,
             };
-            if let Some(frame) = done {
+            if let Some(mut frame) = done {
+                if !self.left_out.is_empty() {
+                    self.leave_out(&mut frame)?;
+                }
                 let (mut hash_cost, object_id, check) =
                     (D::hash_cost(&frame, self.tables.stack.last()), frame.object_id, frame.check);
                 if hash_cost_in_content(&frame, &self.tables.stack) {
@@ -416,6 +419,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// Stores a value into the container on top of the stack.
     pub(crate) fn deliver(&mut self, value: Owned) -> Result<()> {
+        if !self.left_out.is_empty() && self.deliver_left_out(&value)? {
+            return Ok(());
+        }
         let here = self.here();
         let half_seen = self.late.half_seen;
         let (at, key_cost) = self.next_place(here)?;

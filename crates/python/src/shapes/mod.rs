@@ -3,6 +3,7 @@
 
 pub mod cache;
 pub mod classes;
+pub mod decided;
 pub mod dicts;
 pub mod names;
 pub mod typed;
@@ -16,6 +17,7 @@ use crate::error::{decode, raised, refusal, refused, Result, NOWHERE};
 use crate::memory::Vec;
 use holdall_format::model::ShapeKind;
 use pyo3::ffi;
+use decided::{Decided, Verdict, Verdicts};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use typed::Typed;
@@ -71,6 +73,8 @@ pub enum Build {
     Enum,
     Custom,
     Record,
+    /// As a resolver has decided.
+    Decided(Decided),
     /// A class of the schema.
     Typed(Typed),
     /// A dict of a schemaless format, with its keys as encoded.
@@ -99,6 +103,8 @@ pub struct Shape {
     /// What this shape was matched with, and the shape that says how to build it then. The key is a schema's serial
     /// number with a class's index, or a plan's serial number with the class's version tag.
     pub matched: RefCell<Vec<(u64, u32, Rc<Shape>)>>,
+    /// What the resolvers of classes said of it.
+    pub(crate) verdicts: RefCell<Verdicts>,
     pub(crate) template: OnceCell<Option<Owned>>,
     /// Whether a dict with these keys was made.
     pub(crate) met: Cell<bool>,
@@ -136,6 +142,17 @@ impl Shape {
         drop(old); // after the borrow: a destructor may run Python code
     }
 
+    /// What the resolver with this registration's number said of it.
+    pub fn verdict_by(&self, serial: u64) -> Option<Rc<Verdict>> {
+        self.verdicts.borrow().iter().find(|known| known.0 == serial).map(|(_, verdict)| verdict.clone())
+    }
+
+    pub fn remember_verdict(&self, serial: u64, verdict: &Rc<Verdict>) {
+        let old = std::mem::take(&mut *self.verdicts.borrow_mut());
+        self.verdicts.borrow_mut().push((serial, verdict.clone()));
+        drop(old); // after the borrow: a destructor may run Python code
+    }
+
     /// A shape that the schema itself makes; no message has written it.
     pub fn empty(names: Vec<Owned>) -> Shape {
         Shape {
@@ -149,6 +166,7 @@ impl Shape {
             plan: None,
             build: Build::Unresolved,
             matched: RefCell::default(),
+            verdicts: RefCell::default(),
             template: OnceCell::new(),
             met: Cell::default(),
         }
@@ -172,6 +190,7 @@ impl Shape {
             build,
             bytes: self.bytes,
             matched: RefCell::default(),
+            verdicts: RefCell::default(),
             template: OnceCell::new(),
             met: Cell::default(),
         }

@@ -18,21 +18,56 @@ use pyo3::types::PyDict;
 /// Fills `object` from the values of the shape's names; a named tuple is made here.
 pub fn make(py: Python<'_>, shape: &Shape, object: Option<Owned>, values: Vec<Owned>, at: usize) -> Result<Owned> {
     let Some(plan) = &shape.plan else { return Err(decode("a layout without its class", at)) };
-    let mut fields = new::dict(py)?;
+    let fields = new::dict(py)?;
     for (name, value) in shape.names.iter().zip(&values) {
         // SAFETY: `shape` and `values` hold both.
         unsafe {
             fields.set_item(Bound::from_borrowed_ptr(py, name.get()), Bound::from_borrowed_ptr(py, value.get()))?
         };
     }
-    if let Some(registration) = &plan.registration {
-        if registration.upgrade.is_some() && registration.version != shape.version {
+    let fields = upgraded(py, shape, plan, fields, at)?;
+    filled(py, shape, plan, object, fields, at)
+}
+
+/// An instance of the class made of fields by name that were stored with this shape.
+pub fn of_fields(py: Python<'_>, shape: &Shape, plan: &Plan, fields: Bound<'_, PyDict>, at: usize) -> Result<Owned> {
+    let fields = upgraded(py, shape, plan, fields, at)?;
+    let object = match plan.how {
+        How::NamedTuple(_) => None,
+        // SAFETY: the GIL is held, and the plan's class is alive while the plan is in use.
+        _ => Some(unsafe { plan.fresh()? }),
+    };
+    filled(py, shape, plan, object, fields, at)
+}
+
+/// The fields, which go through the registered `upgrade` if another version has stored them.
+pub fn upgraded<'py>(
+    py: Python<'py>,
+    shape: &Shape,
+    plan: &Plan,
+    fields: Bound<'py, PyDict>,
+    at: usize,
+) -> Result<Bound<'py, PyDict>> {
+    match &plan.registration {
+        Some(registration) if registration.upgrade.is_some() && registration.version != shape.version => {
             // SAFETY: the shape holds its name.
             let name = shape.type_name.as_ref().map(|name| unsafe { Bound::from_borrowed_ptr(py, name.get()) });
             let upgraded = registration.upgraded(fields, shape.version, name.as_ref())?;
-            fields = upgraded.cast_into::<PyDict>().map_err(|_| decode("`upgrade` gave no dict of fields", at))?;
+            upgraded.cast_into::<PyDict>().map_err(|_| decode("`upgrade` gave no dict of fields", at))
         }
+        _ => Ok(fields),
     }
+}
+
+/// Fills `object` from fields by name, with defaults for those that are missing.
+fn filled(
+    py: Python<'_>,
+    shape: &Shape,
+    plan: &Plan,
+    object: Option<Owned>,
+    fields: Bound<'_, PyDict>,
+    at: usize,
+) -> Result<Owned> {
     let by_shape = match &shape.build {
         Build::Upgraded { lacking, .. } => lacking.as_ref(),
         _ => None,

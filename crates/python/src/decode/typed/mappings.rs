@@ -25,6 +25,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         node: &'i Node,
         id: NodeId,
     ) -> Result<Option<Owned>> {
+        if self.options.resolver.is_some() && !node.classes.is_empty() {
+            return self.untyped(token, id);
+        }
         let class = match node.classes.is_empty() {
             true => None,
             false => self.class_by_keys(node, len)?,
@@ -131,6 +134,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 return self.begin_typed(&shape, len);
             }
             return self.record_as_map(shape, node);
+        }
+        if self.options.resolver.is_some() {
+            return self.looked_at(id, |decoder| decoder.instance(shape));
         }
         match self.class_by_names(shape, node)? {
             Some(class) if self.class(class)?.kind != ClassKind::Pydantic => {

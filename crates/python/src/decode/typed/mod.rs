@@ -7,6 +7,7 @@ mod evolve;
 mod instances;
 mod mappings;
 mod members;
+mod resolved;
 mod sequences;
 pub mod shapes;
 
@@ -20,6 +21,7 @@ use crate::schema::coerce::{expected, kind_of};
 use crate::schema::node::{accepts, Node, Scalar, Seq, SeqKind};
 use crate::schema::{NodeId, ANY};
 use crate::types::bson_values;
+use crate::types::resolver::is_skip;
 use holdall_format::model::{self, BsonValue, KnownType};
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
@@ -128,6 +130,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return self.read_skipped(index, id);
         }
         let object = self.numbered(number)?;
+        if is_skip(object.get()) {
+            return Ok(object);
+        }
         self.known_as(index, object, id)
     }
 
@@ -265,9 +270,16 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Coerces an object that was built without the node; later references get the coerced object.
     pub(crate) fn checked_object(&mut self, object: Owned, id: NodeId, object_id: u32) -> Result<Owned> {
         let raw = object.get();
+        if is_skip(raw) {
+            return Ok(object);
+        }
         // SAFETY: `object` is an owned reference.
         let is_leaf = unsafe { kind_of(raw) } != 0;
         let made = match self.evolved(&object, id)? {
+            Some(made) if is_skip(made.get()) => {
+                self.leaves_out(object_id);
+                return Ok(made);
+            }
             Some(made) => made,
             None => D::coerced_once(self, object, id)?,
         };

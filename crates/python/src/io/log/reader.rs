@@ -434,7 +434,7 @@ impl State {
 impl LogReader {
     /// source: a descriptor, which is closed with the log; a function that fills a buffer; or None, if bytes are fed.
     #[new]
-    #[pyo3(signature = (source, /, *, repair, follow, r#type, types, trust, strict, dec_hook, limits))]
+    #[pyo3(signature = (source, /, *, repair, follow, r#type, types, trust, strict, dec_hook, resolver, limits))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         source: Option<&Bound<'_, PyAny>>,
@@ -445,6 +445,7 @@ impl LogReader {
         trust: bool,
         strict: bool,
         dec_hook: Option<&Bound<'_, PyAny>>,
+        resolver: Option<&Bound<'_, PyAny>>,
         limits: Option<&Limits>,
     ) -> PyResult<LogReader> {
         door(|| {
@@ -479,7 +480,7 @@ impl LogReader {
                 fed_whole: false,
                 is_followed,
             };
-            let options = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, limits }.hold()?;
+            let options = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, resolver, limits }.hold()?;
             Ok(LogReader { state: InUse::new(state), options, repair, follow })
         })
     }
