@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from . import _core
@@ -127,7 +128,8 @@ def register(
     """Permit `cls` in every `loads` of this process, and say how it is stored. Works as a call and as a decorator.
 
     name: what the data calls the class; "module.qualname" unless given. A name of your own outlives a move of the class.
-    aliases: other names under which older data may hold it.
+    aliases: other names under which older data may hold it. Trusted messages name functions too: `register(function, aliases=[...])`
+        has one found under names that it had.
     version: of the class's fields, from 1; stored with the class.
     renames: {old field: new field}, applied to what was stored under an old name.
     upgrade: called as `upgrade(fields, version)` with the stored fields (renamed already) and the stored version where that
@@ -198,6 +200,14 @@ def register(
 
         return decorator
 
+    if isinstance(cls, (types.FunctionType, types.BuiltinFunctionType)):
+        given = (name, version, renames, upgrade, encode, decode, resolver)
+        if given != (None, 1, None, None, None, None, None):
+            raise TypeError("register: a function takes `aliases` only")
+        if isinstance(aliases, str):
+            raise TypeError("register: aliases: expected an iterable of str, got str")
+        _core.register_function(cls, list(aliases))
+        return cls
     if not isinstance(cls, type):
         raise TypeError(f"register: expected a class, got {_kind(cls)}")
     if name is not None and not isinstance(name, str):

@@ -68,6 +68,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(crate::message::foreign::explain_error, module)?)?;
     module.add_function(wrap_pyfunction!(crate::message::foreign::name_foreign, module)?)?;
     module.add_function(wrap_pyfunction!(crate::classes::registry::register_class, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::classes::registry::register_function, module)?)?;
     module.add_function(wrap_pyfunction!(crate::classes::registry::class_settings, module)?)?;
     module.add_function(wrap_pyfunction!(crate::classes::registry::registered_subclasses, module)?)?;
     module.add_function(wrap_pyfunction!(crate::classes::registry::class_registration, module)?)?;

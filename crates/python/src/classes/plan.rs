@@ -293,6 +293,13 @@ impl Plan {
         Ok(renamed)
     }
 
+    /// Whether the class has a `__setstate__`.
+    pub fn sets_state(&self, py: Python<'_>) -> Result<bool> {
+        // SAFETY: the plan's class is alive while the plan is in use.
+        let class = unsafe { Bound::from_borrowed_ptr(py, self.class().cast()) };
+        Ok(class.hasattr(pyo3::intern!(py, "__setstate__"))?)
+    }
+
     /// Whether an instance is nothing but memory of the class's size.
     pub fn is_bare(&self) -> bool {
         self.base_new.is_none() && self.reset.is_none() && !self.is_foreign

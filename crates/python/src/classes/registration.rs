@@ -57,6 +57,11 @@ impl Unknown {
 }
 
 impl Registration {
+    /// Whether a stored name is one of the class's older ones.
+    pub fn is_alias(&self, name: &str) -> bool {
+        self.aliases.iter().any(|alias| **alias == *name)
+    }
+
     /// What the registered `upgrade` makes of fields that were stored by another version; the fields themselves without one.
     ///
     /// name: the stored name of the class, if the data has one.

@@ -18,6 +18,8 @@ use std::rc::Rc;
 struct Registry {
     by_class: FxHashMap<usize, Rc<Registration>>,
     by_name: FxHashMap<String, Rc<Registration>>,
+    /// Functions by the names that they had.
+    functions: FxHashMap<String, Owned>,
     generation: u64,
     /// Some class was registered with a resolver.
     has_resolvers: bool,
@@ -249,6 +251,24 @@ pub fn register_class(
             ))),
         }
     })
+}
+
+/// Has a function found under names that it had in trusted messages.
+#[pyfunction]
+pub fn register_function(function: &Bound<'_, PyAny>, names: std::vec::Vec<String>) -> PyResult<()> {
+    door(|| {
+        let mut old = Vec::new();
+        for name in names {
+            old.push(with(function.py(), |registry| registry.functions.insert(name, owned(function))));
+        }
+        drop(old); // after the borrow: a destructor may run Python code
+        Ok(())
+    })
+}
+
+/// The function that had this name.
+pub fn function_of(py: Python<'_>, name: &str) -> Option<Owned> {
+    with(py, |registry| registry.functions.get(name).cloned())
 }
 
 /// Calls a user's function with one argument.

@@ -11,6 +11,7 @@ use crate::decode::dialect::Dialect;
 use crate::decode::Decoder;
 use crate::error::{decode, raised, Result};
 use crate::memory::format;
+use crate::shapes::decided::Decided;
 use crate::shapes::{Build, Shape};
 use crate::types;
 use crate::types::resolver::is_skip;
@@ -84,6 +85,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 }
                 types::record::fill(self.py, &record, &shape, payload, parts)?;
                 record
+            }
+            Make::Decided(shape) if matches!(shape.build, Build::Decided(Decided::State)) => {
+                let Some(object) = frame.object.take() else { return Err(decode("an instance that was not made", at)) };
+                self.set_state(&shape, &object, &parts)?;
+                object
             }
             Make::Decided(shape) => {
                 let made = self.decide(&shape, parts, frame.flags & NOT_ITS_OWN != 0, at)?;

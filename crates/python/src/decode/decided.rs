@@ -6,17 +6,20 @@ use crate::classes::defaults::shown;
 use crate::classes::how::{Base, How};
 use crate::classes::plan::{self, Plan};
 use crate::classes::registry;
+use crate::classes::registry::Registration;
 use crate::cpython::{new, owned, Owned};
 use crate::decode::dialect::Dialect;
-use crate::error::{decode, raised, Result};
+use crate::error::{decode, raised, Fault, Result};
 use crate::memory::Vec;
-use crate::shapes::decided::{Decided, Verdict};
+use crate::schema::class::utf8;
+use crate::shapes::decided::{Answer, Decided, Verdict};
 use crate::shapes::{Build, Shape};
 use crate::types;
-use crate::types::resolver::{is_skip, skip, Answer, Stored};
+use crate::types::resolver::{answer_of, is_skip, skip, Stored};
 use holdall_format::model::ShapeKind;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use std::ptr::addr_of_mut;
@@ -30,40 +33,71 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// What resolvers say of a layout that names a class: that of the call first, then that of the class. `None`: nothing.
     pub(crate) fn verdict(&mut self, raw: &Shape, at: usize) -> Result<Option<Rc<Verdict>>> {
         let name = raw.stored_name()?;
-        let known = match registry::has_resolvers(self.py) {
-            true => registry::by_name(self.py, name)?,
-            false => None,
-        };
-        let is_alias = |known: &registry::Registration| known.aliases.iter().any(|alias| **alias == *name);
-        if let Some(resolver) = &self.options.resolver {
-            let class = self.permitted(name)?;
-            let found = registry::by_name(self.py, name)?.is_some_and(|known| is_alias(&known));
-            let stored = self.told_of(raw, class.as_ref(), found)?;
-            match self.ask(resolver, stored, raw.names.len(), at)? {
-                Answer::Default => {}
-                answer => return self.verdict_of(answer, raw, name, at).map(|verdict| Some(Rc::new(verdict))),
+        let known = registry::by_name(self.py, name)?;
+        if let Some((resolver, serial)) = &self.options.resolver {
+            match self.remembered(raw, *serial)? {
+                Some(Some(verdict)) => return Ok(Some(verdict)),
+                Some(None) => {}
+                None => {
+                    let verdict = self.verdict_of_call(resolver, raw, name, known.as_deref(), at)?;
+                    raw.remember_verdict(*serial, verdict.clone());
+                    if verdict.is_some() {
+                        return Ok(verdict);
+                    }
+                }
             }
         }
         let Some(known) = known else { return Ok(None) };
         let Some(resolver) = &known.resolver else { return Ok(None) };
         if let Some(verdict) = self.remembered(raw, known.serial)? {
-            return Ok(Some(verdict));
+            return Ok(verdict);
         }
-        let stored = self.told_of(raw, Some(&known.class), is_alias(&known))?;
+        let stored = self.told_of(raw, Some(&known.class), known.is_alias(name))?;
         let answer = match self.ask(resolver, stored, raw.names.len(), at)? {
             Answer::Default => Answer::Use { class: known.class.clone(), renames: Vec::new() },
             answer => answer,
         };
-        let verdict = Rc::new(self.verdict_of(answer, raw, name, at)?);
+        let verdict = Rc::new(self.verdict_of(&answer, raw, name, at)?);
         if verdict.class.is_none() || verdict.version != 0 {
-            raw.remember_verdict(known.serial, &verdict);
+            raw.remember_verdict(known.serial, Some(verdict.clone()));
         }
         Ok(Some(verdict))
     }
 
-    /// What the resolver of a class said in an earlier message, if its answer still means the same.
-    fn remembered(&self, raw: &Shape, serial: u64) -> Result<Option<Rc<Verdict>>> {
-        let Some(verdict) = raw.verdict_by(serial) else { return Ok(None) };
+    /// What the resolver of the call says.
+    fn verdict_of_call(
+        &mut self,
+        resolver: &Owned,
+        raw: &Shape,
+        name: &str,
+        known: Option<&Registration>,
+        at: usize,
+    ) -> Result<Option<Rc<Verdict>>> {
+        // Records are stored with a layout each.
+        let key = layout_of(raw)?;
+        let answer = match self.memo().answers.get(&key).cloned() {
+            Some(answer) => answer,
+            None => {
+                let class = self.permitted(name)?;
+                let is_alias = known.is_some_and(|known| known.is_alias(name));
+                let stored = self.told_of(raw, class.as_ref(), is_alias)?;
+                let answer = Rc::new(self.ask(resolver, stored, raw.names.len(), at)?);
+                self.memo().answers.insert(key, answer.clone());
+                answer
+            }
+        };
+        match *answer {
+            Answer::Default => Ok(None),
+            _ => Ok(Some(Rc::new(self.verdict_of(&answer, raw, name, at)?))),
+        }
+    }
+
+    /// What a resolver said earlier, if that still means the same.
+    fn remembered(&self, raw: &Shape, serial: u64) -> Result<Option<Option<Rc<Verdict>>>> {
+        let verdict = match raw.verdict_by(serial) {
+            Some(Some(verdict)) => verdict,
+            other => return Ok(other),
+        };
         let is_same = match &verdict.class {
             // SAFETY: the verdict holds the class.
             Some((class, _)) => unsafe {
@@ -71,7 +105,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             },
             None => true,
         };
-        Ok(is_same.then_some(verdict))
+        Ok(is_same.then_some(Some(verdict)))
     }
 
     fn told_of(&self, raw: &Shape, class: Option<&Owned>, is_alias: bool) -> Result<Stored> {
@@ -86,7 +120,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     pub(crate) fn ask(&self, resolver: &Owned, stored: Stored, names: usize, at: usize) -> Result<Answer> {
         self.rules.work.charge(ASKED + names, ASKS, at)?;
         let given = self.rules.bound(resolver).call1((Bound::new(self.py, stored)?,))?;
-        match Answer::of(&given)? {
+        match answer_of(&given)? {
             Some(answer) => Ok(answer),
             None => {
                 let class = given.get_type().name()?;
@@ -98,14 +132,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// How to build what has this layout, by a resolver's answer.
-    fn verdict_of(&mut self, answer: Answer, raw: &Shape, name: &str, at: usize) -> Result<Verdict> {
+    fn verdict_of(&mut self, answer: &Answer, raw: &Shape, name: &str, at: usize) -> Result<Verdict> {
         let decided = match answer {
-            Answer::Use { class, renames } => return self.verdict_for(class, &renames, raw, name, at),
+            Answer::Use { class, renames } => return self.verdict_for(class.clone(), renames, raw, name, at),
             Answer::Record | Answer::Default => None,
-            Answer::Value(value) => Some(Decided::Value(value)),
+            Answer::Value(value) => Some(Decided::Value(value.clone())),
             Answer::Skip => Some(Decided::Skip),
-            Answer::ByValue(function) => Some(Decided::ByValue(function)),
-            Answer::Refuse(why) => Some(Decided::Refused(why)),
+            Answer::ByValue(function) => Some(Decided::ByValue(function.clone())),
+            Answer::Refuse(why) => Some(Decided::Refused(why.clone())),
         };
         let build = decided.map_or(Build::Record, Build::Decided);
         let shape = Rc::new(Shape { bytes: 256, ..raw.like(build, raw.names.clone()) });
@@ -152,10 +186,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let len = shape.kind.values(shape.names.len()) as usize;
         self.claim(len, shape.bytes)?;
         match decided {
-            Decided::Refused(why) => {
-                let name = shape.stored_name()?;
-                Err(decode(format_args!("`{name}` is refused by its resolver: {why}"), self.here()))
-            }
+            Decided::Refused(why) => Err(refused(shape, why, self.here())),
             Decided::Value(_) | Decided::Skip => {
                 let object_id = self.take_id();
                 // Classes that nobody knows are no error in what is passed over.
@@ -172,6 +203,19 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                         Ok(Some(skip(self.py)?))
                     }
                 }
+            }
+            Decided::State => {
+                let Some(plan) = &shape.plan else { return Err(decode("a layout without its class", self.here())) };
+                // SAFETY: the plan's class is alive while the plan is in use.
+                let class = unsafe { Bound::from_borrowed_ptr(self.py, plan.class().cast()) };
+                let object = owned(&class.call_method1(intern!(self.py, "__new__"), (&class,))?);
+                let object_id = self.take_id();
+                self.opened(object_id, object.get());
+                let frame = Frame::gather(Make::Decided(shape.clone()), Some(object), len, object_id, self.here());
+                if len == 0 {
+                    return self.make(frame).map(Some);
+                }
+                Ok(self.push(frame))
             }
             Decided::ByValue(_) | Decided::Into { .. } => {
                 let mut frame =
@@ -211,10 +255,29 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
+    /// Gives an instance its state as pickle does: a dict, and one of the slots if there are any.
+    pub(crate) fn set_state(&self, shape: &Shape, object: &Owned, values: &[Owned]) -> Result<()> {
+        let Some(plan) = &shape.plan else { return Err(decode("a layout without its class", self.here())) };
+        let (fields, slots) = (new::dict(self.py)?, new::dict(self.py)?);
+        for (name, value) in shape.names.iter().zip(values) {
+            let is_slot = plan.slots.iter().any(|slot| slot.name.get() == name.get());
+            let of = if is_slot { &slots } else { &fields };
+            of.set_item(self.rules.bound(name), self.rules.bound(value))?;
+        }
+        let object = self.rules.bound(object);
+        let method = intern!(self.py, "__setstate__");
+        match slots.is_empty() {
+            true => object.call_method1(method, (fields,))?,
+            false if fields.is_empty() => object.call_method1(method, ((self.py.None(), slots),))?,
+            false => object.call_method1(method, ((fields, slots),))?,
+        };
+        Ok(())
+    }
+
     /// What the function of `ByValue` makes of a record.
     fn by_value(&mut self, function: &Owned, record: &Owned, shape: &Shape, at: usize) -> Result<Owned> {
         let made = registry::call(function, record.get())?;
-        let Some(answer) = Answer::of(&self.rules.bound(&made))? else { return Ok(made) };
+        let Some(answer) = answer_of(&self.rules.bound(&made))? else { return Ok(made) };
         let (class, renames) = match answer {
             Answer::Use { class, renames } => (Some(class), renames),
             Answer::Default => {
@@ -222,7 +285,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 self.rules.work.charge(name.len() / 8, "names of classes are looked up again and again", at)?;
                 (self.resolve(name, at)?, Vec::new())
             }
-            answer => return self.answered(answer, record, shape.stored_name()?, at),
+            answer => return self.answered(answer, record, shape, at),
         };
         let Some(class) = class else { return Ok(record.clone()) };
         let (fields, payload) = types::record::content(self.py, record)?;
@@ -230,12 +293,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// What an answer other than a class makes of a record.
-    pub(crate) fn answered(&self, answer: Answer, record: &Owned, name: &str, at: usize) -> Result<Owned> {
+    pub(crate) fn answered(&self, answer: Answer, record: &Owned, shape: &Shape, at: usize) -> Result<Owned> {
         match answer {
             Answer::Record => Ok(record.clone()),
             Answer::Value(value) => Ok(value),
             Answer::Skip => Ok(skip(self.py)?),
-            Answer::Refuse(why) => Err(decode(format_args!("`{name}` is refused by its resolver: {why}"), at)),
+            Answer::Refuse(why) => Err(refused(shape, &why, at)),
             _ => {
                 let why = "a resolver's answer by value: expected an object, a class, Use, Record, Value, SKIP or Refuse";
                 Err(PyErr::from(PyTypeError::new_err(why)).into())
@@ -344,6 +407,18 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 }
 
+/// What is the same for all layouts of which a resolver is told the same.
+fn layout_of(raw: &Shape) -> Result<Vec<u8>> {
+    let mut key = Vec::from(&types::record::kind_of(raw.kind).as_bytes()[..1]);
+    key.extend_from_slice(&raw.version.to_le_bytes());
+    for name in raw.all_names() {
+        let name = utf8(name)?;
+        key.extend_from_slice(&name.len().to_le_bytes());
+        key.extend_from_slice(&name);
+    }
+    Ok(key)
+}
+
 /// Whether instances of the class are stored in that way.
 fn is_stored_as(plan: &Rc<Plan>, kind: ShapeKind) -> bool {
     match kind {
@@ -353,6 +428,13 @@ fn is_stored_as(plan: &Rc<Plan>, kind: ShapeKind) -> bool {
         ShapeKind::Based => matches!(plan.how, How::Based(_)),
         ShapeKind::Dict => false,
     }
+}
+
+/// The error that a resolver's answer asks for.
+#[cold]
+pub(crate) fn refused(shape: &Shape, why: &str, at: usize) -> Fault {
+    let name = shape.stored_name().unwrap_or("?");
+    decode(format_args!("`{name}` is refused by its resolver: {why}"), at)
 }
 
 /// Fields under the names that an answer gives them.

@@ -80,8 +80,8 @@ pub struct Options {
     /// No lenient conversions, such as text to a number.
     pub strict: bool,
     pub dec_hook: Option<Owned>,
-    /// Asked what becomes of what is stored.
-    pub resolver: Option<Owned>,
+    /// Asked what becomes of what is stored, and the number by which its answers are remembered.
+    pub resolver: Option<(Owned, u64)>,
     /// Points in time become datetimes without a zone, in formats that don't store whether there was one.
     pub naive: bool,
     pub msgpack: MsgpackOptions,
@@ -159,7 +159,7 @@ pub(crate) struct Memo {
     /// What resolvers said of layouts, by address, with the layout.
     pub(crate) verdicts: HashMap<usize, (Rc<Shape>, Option<Rc<crate::shapes::decided::Verdict>>), rustc_hash::FxBuildHasher>,
     /// And those of dicts, by their keys.
-    pub(crate) answers: HashMap<Vec<u8>, Rc<crate::types::resolver::Answer>>,
+    pub(crate) answers: HashMap<Vec<u8>, Rc<crate::shapes::decided::Answer>>,
     made_into: HashMap<(u32, NodeId), Owned, rustc_hash::FxBuildHasher>,
     /// Dtypes that are values of the message, by address; the entry holds the object, so the address stays its own.
     dtypes: HashMap<usize, (Owned, Arc<crate::types::numpy::dtype::Dtype>), rustc_hash::FxBuildHasher>,

@@ -13,6 +13,7 @@ use crate::decode::dialect::Dialect;
 use crate::decode::{Decoder, Numbered};
 use crate::error::{decode, raised, unknown_type, Asked, Result};
 use crate::memory::{format, HashSet, Vec};
+use crate::shapes::decided::Decided;
 use crate::shapes::{class_name, places, Build, Place, Shape, SAME_NAME};
 use crate::shapes::{classes, dicts, names};
 use holdall_format::model::{self, Bytes, Name, ShapeKind, ShapeReader as _};
@@ -274,7 +275,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     fn build_of(&mut self, plan: &Rc<Plan>, shape: &mut Shape, name: &str, at: usize) -> Result<Build> {
         let class = plan.class();
         let mismatch = |what: &str| {
-            let remedy = "`register` this class under another `name`, and load the data with `types=holdall.Record`";
+            let remedy = "`register` it with a `resolver` that says what becomes of it, or load it with `types=holdall.Record`";
             decode(format_args!("`{name}` was stored as {what}, which it is not here: {remedy}"), at)
         };
         match (shape.kind, &plan.how) {
@@ -282,17 +283,22 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             (ShapeKind::Enum, _) if crate::types::constant::may_be(plan) => return Ok(Build::Enum),
             (ShapeKind::Enum, _) => return Err(mismatch("an enumeration")),
             (ShapeKind::Custom, How::Custom) => return Ok(Build::Custom),
-            (ShapeKind::Custom, _) => return Err(mismatch("what its registered `encode` gave")),
+            (ShapeKind::Custom, _) if upgrades(plan, shape) => return Ok(into(plan)),
+            (ShapeKind::Custom, _) => {
+                let remedy = "`register` it with a new `version` and an `upgrade`, which is given a dict if `encode` gave one, or with a `resolver`";
+                let what = "what its registered `encode` gave, which it is not here";
+                return Err(decode(format_args!("`{name}` was stored as {what}: {remedy}"), at));
+            }
             _ => {}
         }
         let renamed = plan.rename(&mut shape.names);
-        if let Some(registration) = &plan.registration {
-            if registration.upgrade.is_some()
-                && registration.version != shape.version
-                && shape.kind == ShapeKind::Object
-            {
-                return Ok(Build::Upgraded { plan: plan.clone(), lacking: None });
+        if let (How::Custom, ShapeKind::Object, Some(known)) = (&plan.how, shape.kind, &plan.registration) {
+            if known.decode_takes_version && known.version != shape.version {
+                return Ok(into(plan));
             }
+        }
+        if upgrades(plan, shape) && shape.kind == ShapeKind::Object {
+            return Ok(Build::Upgraded { plan: plan.clone(), lacking: None });
         }
         shape.names = interned(&shape.names)?;
         if renamed {
@@ -318,10 +324,21 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
             (ShapeKind::Based, _) => Err(mismatch("a subclass of a builtin")),
             (ShapeKind::Object, How::Custom) => {
-                let remedy = "`register` it without them to load older data, or under another `name`";
-                let why =
-                    "can't be built field by field, as it was stored: it is registered with `encode` and `decode`";
+                let remedy = "`register` it with a new `version` and `decode(value, version)`, which is given a dict of the fields";
+                let why = "was stored by its fields, before it was registered with `encode` and `decode`";
                 Err(decode(format_args!("`{name}` {why}; {remedy}"), at))
+            }
+            (ShapeKind::Object, How::Refused(_)) if self.r.trusted() && !plan.is_foreign() => {
+                match plan.sets_state(self.py)? {
+                    true => Ok(Build::Decided(Decided::State)),
+                    // As in pickle: what the class does to be stored is no matter here.
+                    false => self.build_of_fields(plan, shape, name, at),
+                }
+            }
+            (ShapeKind::Object, How::Refused(why)) if why.starts_with("its class defines") => {
+                let remedy = "`register` it with a new `version`, `encode` and `decode(value, version)`, which is given a dict of the fields";
+                let why = why.trim_end_matches(", which needs");
+                Err(decode(format_args!("`{name}` was stored by its fields, and now {why}: {remedy}"), at))
             }
             _ => Err(decode(
                 format_args!("`{name}` can't be built field by field: `register` it with `encode` and `decode`"),
@@ -433,6 +450,18 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         Ok(None)
     }
+}
+
+/// Whether the class's `upgrade` is called for what another version has stored.
+fn upgrades(plan: &Plan, shape: &Shape) -> bool {
+    plan.registration.as_ref().is_some_and(|known| known.upgrade.is_some() && known.version != shape.version)
+}
+
+/// An instance that is made of what was stored in another way.
+fn into(plan: &Plan) -> Build {
+    // SAFETY: the plan's class is alive while the plan is in use.
+    let class = unsafe { Owned::borrowed(plan.class().cast()) };
+    Build::Decided(Decided::Into { class, renames: Vec::new() })
 }
 
 /// The names of fields interned, so that equal ones are one object.

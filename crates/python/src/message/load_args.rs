@@ -1,5 +1,6 @@
 //! What Python code passes to the loading functions of each format.
 
+use crate::classes::serial::next_serial;
 use crate::cpython::owned;
 use crate::decode;
 use crate::decode::MsgpackOptions;
@@ -46,7 +47,7 @@ impl LoadArgs<'_, '_> {
             node: None,
             strict: self.strict,
             dec_hook: hook(self.dec_hook, "dec_hook")?,
-            resolver: hook(self.resolver, "resolver")?,
+            resolver: hook(self.resolver, "resolver")?.map(|resolver| (resolver, next_serial())),
             naive: false,
             msgpack: Default::default(),
             pickle: Default::default(),

@@ -5,6 +5,33 @@ use crate::memory::Vec;
 use crate::shapes::Shape;
 use std::rc::Rc;
 
+/// What a resolver says.
+#[derive(Debug)]
+pub enum Answer {
+    /// Nothing: as without it.
+    Default,
+    /// An instance of that class, with fields under other names; without those that have none.
+    Use { class: Owned, renames: Vec<(Owned, Option<Owned>)> },
+    Record,
+    Value(Owned),
+    /// The value is left out of what holds it.
+    Skip,
+    /// The function is called with each value.
+    ByValue(Owned),
+    Refuse(String),
+}
+
+impl Answer {
+    /// Whether it is built as without a resolver, or as this class.
+    pub fn is_own(&self, class: &Owned) -> bool {
+        match self {
+            Answer::Default => true,
+            Answer::Use { class: own, renames } => own.get() == class.get() && renames.is_empty(),
+            _ => false,
+        }
+    }
+}
+
 /// How to build what a resolver has decided on, where it isn't built like any instance of a class.
 #[derive(Debug, Clone)]
 pub enum Decided {
@@ -20,6 +47,8 @@ pub enum Decided {
         renames: Vec<(Owned, Option<Owned>)>,
     },
     Refused(String),
+    /// In a trusted message: an instance whose class has got `__setstate__` since, which is given the fields.
+    State,
 }
 
 /// A resolver's decision on a layout.
@@ -45,5 +74,5 @@ impl Verdict {
     }
 }
 
-/// What resolvers said of a layout, each by the number of its registration.
-pub type Verdicts = Vec<(u64, Rc<Verdict>)>;
+/// What resolvers said of a layout, if anything, each by the number of its registration or of the options of a call.
+pub type Verdicts = Vec<(u64, Option<Rc<Verdict>>)>;

@@ -142,14 +142,18 @@ impl Shape {
         drop(old); // after the borrow: a destructor may run Python code
     }
 
-    /// What the resolver with this registration's number said of it.
-    pub fn verdict_by(&self, serial: u64) -> Option<Rc<Verdict>> {
+    /// What the resolver with this number said of it, if it was asked.
+    pub fn verdict_by(&self, serial: u64) -> Option<Option<Rc<Verdict>>> {
         self.verdicts.borrow().iter().find(|known| known.0 == serial).map(|(_, verdict)| verdict.clone())
     }
 
-    pub fn remember_verdict(&self, serial: u64, verdict: &Rc<Verdict>) {
-        let old = std::mem::take(&mut *self.verdicts.borrow_mut());
-        self.verdicts.borrow_mut().push((serial, verdict.clone()));
+    pub fn remember_verdict(&self, serial: u64, verdict: Option<Rc<Verdict>>) {
+        let mut verdicts = self.verdicts.borrow_mut();
+        // One of the call, one of the class.
+        let at = verdicts.iter().position(|known| known.0 == serial).or((verdicts.len() >= 2).then_some(0));
+        let old = at.map(|at| verdicts.remove(at));
+        verdicts.push((serial, verdict));
+        drop(verdicts);
         drop(old); // after the borrow: a destructor may run Python code
     }
 

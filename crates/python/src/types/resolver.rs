@@ -3,6 +3,7 @@
 use crate::cpython::{new, owned, Owned};
 use crate::error::{door, Result};
 use crate::memory::Vec;
+use crate::shapes::decided::Answer;
 use crate::types::record::record_type;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -10,53 +11,35 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use pyo3::PyTypeInfo;
 
-/// What a resolver says.
-#[derive(Debug)]
-pub enum Answer {
-    /// Nothing: as without it.
-    Default,
-    /// An instance of that class, with fields under other names; without those that have none.
-    Use { class: Owned, renames: Vec<(Owned, Option<Owned>)> },
-    Record,
-    Value(Owned),
-    /// The value is left out of what holds it.
-    Skip,
-    /// The function is called with each value.
-    ByValue(Owned),
-    Refuse(String),
-}
-
-impl Answer {
-    /// What a resolver returned. `None`: no answer.
-    pub fn of(given: &Bound<'_, PyAny>) -> Result<Option<Answer>> {
-        if given.is_none() {
-            return Ok(Some(Answer::Default));
-        }
-        if given.as_ptr() == record_type(given.py()) {
-            return Ok(Some(Answer::Record));
-        }
-        if given.is_instance_of::<PyType>() {
-            return Ok(Some(Answer::Use { class: owned(given), renames: Vec::new() }));
-        }
-        if let Ok(used) = given.cast::<Use>() {
-            let used = used.get();
-            let mut renames = Vec::new();
-            for (old, new) in used.renames.bind(given.py()) {
-                renames.push((owned(&old), (!new.is_none()).then(|| owned(&new))));
-            }
-            return Ok(Some(Answer::Use { class: owned(used.cls.bind(given.py())), renames }));
-        }
-        if let Ok(value) = given.cast::<Value>() {
-            return Ok(Some(Answer::Value(owned(value.get().value.bind(given.py())))));
-        }
-        if let Ok(function) = given.cast::<ByValue>() {
-            return Ok(Some(Answer::ByValue(owned(function.get().function.bind(given.py())))));
-        }
-        if let Ok(refused) = given.cast::<Refuse>() {
-            return Ok(Some(Answer::Refuse(refused.get().why.clone())));
-        }
-        Ok(is_skip(given.as_ptr()).then_some(Answer::Skip))
+/// What a resolver returned. `None`: no answer.
+pub fn answer_of(given: &Bound<'_, PyAny>) -> Result<Option<Answer>> {
+    if given.is_none() {
+        return Ok(Some(Answer::Default));
     }
+    if given.as_ptr() == record_type(given.py()) {
+        return Ok(Some(Answer::Record));
+    }
+    if given.is_instance_of::<PyType>() {
+        return Ok(Some(Answer::Use { class: owned(given), renames: Vec::new() }));
+    }
+    if let Ok(used) = given.cast::<Use>() {
+        let used = used.get();
+        let mut renames = Vec::new();
+        for (old, new) in used.renames.bind(given.py()) {
+            renames.push((owned(&old), (!new.is_none()).then(|| owned(&new))));
+        }
+        return Ok(Some(Answer::Use { class: owned(used.cls.bind(given.py())), renames }));
+    }
+    if let Ok(value) = given.cast::<Value>() {
+        return Ok(Some(Answer::Value(owned(value.get().value.bind(given.py())))));
+    }
+    if let Ok(function) = given.cast::<ByValue>() {
+        return Ok(Some(Answer::ByValue(owned(function.get().function.bind(given.py())))));
+    }
+    if let Ok(refused) = given.cast::<Refuse>() {
+        return Ok(Some(Answer::Refuse(refused.get().why.clone())));
+    }
+    Ok(is_skip(given.as_ptr()).then_some(Answer::Skip))
 }
 
 /// Whether an object is the mark of what is left out.
@@ -89,7 +72,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// name: the stored name of the class; in MessagePack and BSON the tag, or None. alias: the same if it is one of the
 /// registered `aliases`, else None. version: the stored version; None if the data has none. kind: "object", "based" (a
 /// builtin's content and fields), "enum", "custom" (what a registered `encode` gave), or "dict": a dict where `type=` wants
-/// a class. fields: the names that are stored; of a dict, the names of the fields that its keys mean. cls: the class that
+/// a class, or "value": another value there, which the type refuses, such as that of a member that is gone. fields: the names that are stored; of a dict, the names of the fields that its keys mean. cls: the class that
 /// would be built without a resolver, or None if there is none.
 ///
 /// >>> from holdall.resolve import Stored

@@ -281,7 +281,18 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 return Ok(made);
             }
             Some(made) => made,
-            None => D::coerced_once(self, object, id)?,
+            None => match D::coerced_once(self, object.clone(), id) {
+                Err(fault) if fault.is_invalid() && self.has_resolvers() => {
+                    match self.resolved_value(&object, id)? {
+                        Some(made) if is_skip(made.get()) => {
+                            self.leaves_out(object_id);
+                            return Ok(made);
+                        }
+                        made => made.ok_or(fault)?,
+                    }
+                }
+                done => done?,
+            },
         };
         if object_id != NO_ID {
             let numbered = &mut self.tables.numbered[object_id as usize];

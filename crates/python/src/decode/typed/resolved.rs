@@ -1,21 +1,30 @@
 //! Dicts that stand where a type wants a class, on which a resolver decides: in schemaless formats, and of hold's dicts.
 
 use super::super::Decoder;
+use crate::classes::how::How;
+use crate::classes::plan;
 use crate::classes::registry;
-use crate::cpython::{new, owned, Owned};
-use crate::decode::decided::with_names;
+use crate::cpython::{new, owned, text, Owned};
+use crate::decode::decided::{refused, with_names};
 use crate::decode::dialect::Dialect;
-use crate::error::Result;
+use crate::error::{decode, invalid, Asked, Result};
 use crate::memory::Vec;
-use crate::schema::class::{utf8, Class};
-use crate::schema::node::Node;
+use crate::schema::class::{utf8, Class, ClassKind};
+use crate::schema::node::{Node, Scalar};
 use crate::schema::NodeId;
-use crate::shapes::Shape;
+use crate::shapes::decided::Answer;
+use crate::shapes::{Build, Shape};
 use crate::types;
-use crate::types::resolver::{is_skip, Answer, Stored};
+use crate::types::resolver::{answer_of, is_skip, skip, Stored};
+use holdall_format::model::ShapeKind;
+use holdall_format::Reader;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use std::rc::Rc;
+
+/// How many answers of a class's resolver are kept from one message to the next, and of keys how long.
+const MOST_KEPT: usize = 64;
+const LONGEST_KEPT: usize = 1024;
 
 /// A dict taken apart: what says its class and version, and its fields.
 struct Parted<'i> {
@@ -44,7 +53,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             ([only], None) => Some(*only),
             _ => None,
         };
-        if let Some(resolver) = &self.options.resolver {
+        if let Some((resolver, _)) = &self.options.resolver {
             let parted = self.parted(dict, only, node)?;
             let answer = self.answer_on(resolver, &parted, only, 0)?;
             if let Some(made) = self.dict_by(&answer, only, parted, node, id, depth)? {
@@ -109,8 +118,22 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let mut key = parted.layout.clone();
         key.extend_from_slice(&by.to_le_bytes());
         key.extend_from_slice(&index.unwrap_or(u32::MAX).to_le_bytes());
-        if let Some(known) = self.memo().answers.get(&key) {
-            return Ok(known.clone());
+        // That of a class's resolver holds until the class is registered anew, which makes another schema.
+        let kept = match index.filter(|_| by != 0) {
+            Some(index) => Some(self.members_shape(index)?),
+            None => None,
+        };
+        let of_class = kept.as_ref().and_then(|shape| match &shape.build {
+            Build::Typed(typed) => Some(&typed.answers),
+            _ => None,
+        });
+        let known = of_class.and_then(|answers| answers.borrow().get(&key).cloned());
+        let known = match known {
+            Some(known) => Some(known),
+            None => self.memo().answers.get(&key).cloned(),
+        };
+        if let Some(known) = known {
+            return Ok(known);
         }
         let at = self.here();
         let class = index.map(|index| self.class(index)).transpose()?;
@@ -125,8 +148,88 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let cls = class.and_then(|class| class.class.as_ref()).map(|class| self.rules.bound(class));
         let stored = Stored::new(name, is_alias, parted.version, "dict", &names, cls.as_ref());
         let answer = Rc::new(self.ask(resolver, stored, parted.fields.len(), at)?);
-        self.memo().answers.insert(key, answer.clone());
+        match of_class.map(|answers| answers.borrow_mut()) {
+            Some(mut answers) if answers.len() < MOST_KEPT && key.len() <= LONGEST_KEPT => {
+                answers.insert(key, answer.clone());
+            }
+            // What data decides the number of is kept for the message.
+            _ => {
+                self.memo().answers.insert(key, answer.clone());
+            }
+        }
         Ok(answer)
+    }
+
+    /// Whether a dict has today's keys in their order, and the class's resolver has nothing to say of those: then it is built
+    /// like any other. Its `len` keys come next.
+    pub(crate) fn is_of_today(&mut self, index: u32, class: &Class, len: usize) -> Result<bool> {
+        if self.options.resolver.is_some() || class.kind != ClassKind::Fields || D::Reader::TYPES {
+            return Ok(false);
+        }
+        let shape = self.members_shape(index)?;
+        let Build::Typed(typed) = &shape.build else { return Ok(false) };
+        let keys = match typed.today.get() {
+            Some(keys) => keys,
+            None => {
+                let keys = self.keys_of_today(index, class)?;
+                typed.today.get_or_init(|| keys)
+            }
+        };
+        let Some(keys) = keys.as_ref().filter(|keys| keys.len() == len) else { return Ok(false) };
+        let (before, start) = (self.r.place(), self.r.offset());
+        let marks = keys.len() - class.fields.len();
+        let mut is_it = true;
+        for (at, key) in keys.iter().enumerate() {
+            is_it = self.r.accept(key)
+                && match at < marks {
+                    true => self.is_mark_of_today(class, at)?,
+                    false => self.r.skip()?,
+                };
+            if !is_it {
+                break;
+            }
+        }
+        let seen = self.r.offset() - start;
+        self.r.rewind(before);
+        self.read_more_than_once(seen)?;
+        Ok(is_it)
+    }
+
+    /// Whether the next value is today's tag, or today's version behind it.
+    fn is_mark_of_today(&mut self, class: &Class, at: usize) -> Result<bool> {
+        let Some(value) = self.schemaless_value()? else { return Ok(false) };
+        let value = self.rules.bound(&value);
+        match (&class.tag, at) {
+            (Some((_, tag)), 0) => Ok(value.eq(self.rules.bound(tag))?),
+            _ => {
+                let own = class.versions.as_ref().map(|versions| versions.own);
+                Ok(value.extract::<u64>().if_taken()? == own)
+            }
+        }
+    }
+
+    /// The encoded keys of instances as they are stored today, if the class's resolver has nothing to say of those.
+    fn keys_of_today(&mut self, index: u32, class: &Class) -> Result<Option<Vec<Vec<u8>>>> {
+        let Some(of) = &class.class else { return Ok(None) };
+        let Some(known) = registry::by_class(self.py, of.get().cast())? else { return Ok(None) };
+        let Some(resolver) = &known.resolver else { return Ok(None) };
+        let fields = new::dict(self.py)?;
+        for field in &class.fields {
+            fields.set_item(self.rules.bound(&field.name), self.py.None())?;
+        }
+        let version = class.versions.as_ref().filter(|versions| versions.key.is_some()).map(|versions| versions.own);
+        let tag = class.tag.as_ref().map(|(_, tag)| self.rules.bound(tag));
+        // No dict has this layout: an answer for it serves here only.
+        let parted = Parted { tag, version, fields, layout: Vec::from(&b"today"[..]) };
+        if !self.answer_on(resolver, &parted, Some(index), known.serial)?.is_own(of) {
+            return Ok(None);
+        }
+        let key_of_version = class.versions.as_ref().and_then(|versions| versions.key.as_ref());
+        let marks = class.tag.iter().map(|(key, _)| key).chain(key_of_version);
+        let keys = marks.chain(class.fields.iter().map(|field| &field.key));
+        // SAFETY: the class holds its keys, which are strings.
+        let encoded = |key: &Owned| unsafe { text::ascii(key.get()) }.map(D::Reader::encoded).filter(|key| !key.is_empty());
+        Ok(keys.map(encoded).collect())
     }
 
     /// What an answer makes of a dict. `None`: as without a resolver.
@@ -160,7 +263,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     Answer::ByValue(function) => {
                         self.charge(256)?;
                         let made = registry::call(function, record.get())?;
-                        match Answer::of(&self.rules.bound(&made))? {
+                        match answer_of(&self.rules.bound(&made))? {
                             None => return self.rules.coerce(id, made).map(Some),
                             Some(Answer::Default) => return Ok(None),
                             Some(Answer::Use { class, renames }) => {
@@ -173,10 +276,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     }
                     Answer::Record => Answer::Record,
                     Answer::Skip => Answer::Skip,
-                    Answer::Refuse(why) => Answer::Refuse(crate::memory::format!("{why}")),
+                    Answer::Refuse(why) => return Err(refused(&shape, why, at)),
                     _ => return Ok(None),
                 };
-                self.answered(answer, &record, shape.stored_name()?, at)?
+                self.answered(answer, &record, &shape, at)?
             }
         };
         match is_skip(made.get()) {
@@ -216,7 +319,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if let (Some(known), Some(version)) = (known, parted.version) {
             if known.upgrade.is_some() && known.version != version {
                 let upgraded = known.upgraded(fields, version, parted.tag.as_ref())?;
-                let gave = |_| crate::error::decode("`upgrade` gave no dict of fields", self.here());
+                let gave = |_| decode("`upgrade` gave no dict of fields", self.here());
                 fields = upgraded.cast_into::<PyDict>().map_err(gave)?;
             }
         }
@@ -238,5 +341,106 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
         }
         Ok(fields)
+    }
+
+    /// What resolvers make of a value that stands for a class or a member of an enumeration, and that the type refuses.
+    /// `None`: they have nothing to say.
+    #[cold]
+    pub(crate) fn resolved_value(&mut self, value: &Owned, id: NodeId) -> Result<Option<Owned>> {
+        let node = self.rules.node(id);
+        let Some(schema) = self.rules.schema else { return Ok(None) };
+        let of_scalars = node.scalars.iter().filter_map(|scalar| match scalar {
+            Scalar::Enum { class, .. } | Scalar::Registered { class, .. } => Some(class),
+            _ => None,
+        });
+        let of_classes = node.classes.iter().filter_map(|&class| schema.classes[class as usize].class.as_ref());
+        let classes: Vec<&Owned> = of_scalars.chain(of_classes).collect();
+        if let (Some((resolver, _)), Some(first)) = (&self.options.resolver, classes.first()) {
+            let class = (classes.len() == 1).then_some(*first);
+            if let Some(made) = self.value_by(resolver, class, value, id, 0)? {
+                return Ok(Some(made));
+            }
+        }
+        for class in classes {
+            let Some(known) = registry::by_class(self.py, class.get().cast())? else { continue };
+            let Some(resolver) = &known.resolver else { continue };
+            if let Some(made) = self.value_by(resolver, Some(class), value, id, known.serial)? {
+                return Ok(Some(made));
+            }
+        }
+        Ok(None)
+    }
+
+    fn value_by(
+        &mut self,
+        resolver: &Owned,
+        class: Option<&Owned>,
+        value: &Owned,
+        id: NodeId,
+        by: u64,
+    ) -> Result<Option<Owned>> {
+        let mut key = Vec::from(&b"value"[..]);
+        key.extend_from_slice(&by.to_le_bytes());
+        key.extend_from_slice(&class.map_or(0, |class| class.get() as usize).to_le_bytes());
+        let at = self.here();
+        let answer = match self.memo().answers.get(&key).cloned() {
+            Some(known) => known,
+            None => {
+                let cls = class.map(|class| self.rules.bound(class));
+                let none = PyTuple::empty(self.py);
+                let stored = Stored::new(None, false, None, "value", &none, cls.as_ref());
+                let answer = Rc::new(self.ask(resolver, stored, 0, at)?);
+                self.memo().answers.insert(key, answer.clone());
+                answer
+            }
+        };
+        let name = match class {
+            // SAFETY: the schema holds the class.
+            Some(class) => unsafe { plan::of(self.py, class.get().cast())? }.name.clone(),
+            None => owned(new::text(self.py, &self.rules.node(id).name)?.as_any()),
+        };
+        let mut shape = Shape::of_object(Vec::new(), 0);
+        (shape.kind, shape.type_name) = (ShapeKind::Custom, Some(name));
+        let made = match &*answer {
+            Answer::Default => return Ok(None),
+            Answer::ByValue(function) => {
+                self.charge(256)?;
+                let record = types::record::empty(self.py, &shape)?;
+                types::record::fill(self.py, &record, &shape, Some(value.clone()), Vec::new())?;
+                let made = registry::call(function, record.get())?;
+                match answer_of(&self.rules.bound(&made))? {
+                    None => made,
+                    Some(Answer::Default) => return Ok(None),
+                    Some(Answer::Use { class, .. }) => self.value_as(&class, value, &shape)?,
+                    Some(answer) => self.answered(answer, &record, &shape, at)?,
+                }
+            }
+            Answer::Use { class, .. } => self.value_as(class, value, &shape)?,
+            Answer::Value(made) => made.clone(),
+            Answer::Skip => skip(self.py)?,
+            Answer::Record => {
+                let record = types::record::empty(self.py, &shape)?;
+                types::record::fill(self.py, &record, &shape, Some(value.clone()), Vec::new())?;
+                record
+            }
+            Answer::Refuse(why) => return Err(refused(&shape, why, at)),
+        };
+        match is_skip(made.get()) {
+            true => Ok(Some(made)),
+            false => self.rules.coerce(id, made).map(Some),
+        }
+    }
+
+    /// What a value is as a class that an answer names: a member of an enumeration by its value.
+    fn value_as(&mut self, class: &Owned, value: &Owned, shape: &Shape) -> Result<Owned> {
+        // SAFETY: `class` is an owned reference to a class.
+        let plan = unsafe { plan::of(self.py, class.get().cast())? };
+        match plan.how {
+            How::Enum => match self.rules.bound(class).call1((self.rules.bound(value),)).if_taken()? {
+                Some(member) => Ok(owned(&member)),
+                None => Err(invalid("a resolver names an enumeration that has no member of such a value")),
+            },
+            _ => self.instance_into(class, &[], new::dict(self.py)?, Some(value), shape, self.here()),
+        }
     }
 }

@@ -13,7 +13,7 @@ use crate::shapes::typed::{Expected, FieldPlaces, Member, Slot, StoredBy, Typed,
 use crate::shapes::{places, Build, Place, Shape};
 use holdall_format::model::ShapeKind;
 use holdall_format::Reader;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
@@ -45,6 +45,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             missing: Vec::new(),
             refusal: None,
             order: RefCell::new(order),
+            answers: RefCell::default(),
+            today: OnceCell::new(),
             slots: None,
         });
         let shape = Rc::new(shape);
@@ -103,6 +105,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             missing,
             refusal,
             order: RefCell::default(),
+            answers: RefCell::default(),
+            today: OnceCell::new(),
             slots,
         });
         let shape = Rc::new(shape);
@@ -145,6 +149,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             missing,
             refusal: None,
             order: RefCell::default(),
+            answers: RefCell::default(),
+            today: OnceCell::new(),
             slots,
         });
         let shape = Rc::new(shape);

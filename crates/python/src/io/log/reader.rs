@@ -16,6 +16,7 @@ use crate::memory::Vec;
 use crate::message::foreign::named_log;
 use crate::message::limits::Limits;
 use crate::message::load_args::LoadArgs;
+use crate::types::resolver::is_skip;
 use crate::message::options::Wanted;
 use holdall_format::hold::log::{self, Named, NamesReader, Next, Restart};
 use holdall_format::hold::{frame, tag, Reader};
@@ -367,6 +368,7 @@ impl State {
         let reader = Reader::new(message, options.trust).map_err(|error| Fault::from(error).into_py(base))?;
         // SAFETY: `py` proves that the GIL is held.
         let mut decoder = unsafe { Decoder::new(py, Native::new(), reader, options, None) };
+        decoder.may_leave_out_root = true;
         let made = decoder.log_record(&mut self.window, &mut self.allowance);
         decoder.done_with();
         let at = match &unpacked {
@@ -375,6 +377,9 @@ impl State {
         };
         self.last = Some(Last { at, unpacked, named: self.named() });
         let made = made.map_err(|fault| fault.into_py(base))?;
+        if is_skip(made.get()) {
+            return Ok(Step::Again);
+        }
         // SAFETY: `made` is a reference of ours, which the `Bound` takes over.
         Ok(Step::Record(unsafe { Bound::from_owned_ptr(py, made.into_raw()) }.unbind()))
     }
