@@ -13,6 +13,7 @@ import msgspec
 import pydantic
 
 import holdall
+from holdall.resolve import SKIP, ByValue, Stored, Use
 from tests.support.formats import FORMATS
 
 T = TypeVar("T")
@@ -313,6 +314,90 @@ def moved_enum(name: str) -> Today:
     return Today(stored, "r", cls, cls.RED)
 
 
+# --- what a resolver decides ---
+@dataclasses.dataclass
+class Animal:
+    pass
+
+
+@dataclasses.dataclass
+class Dog(Animal):
+    name: str
+
+
+@dataclasses.dataclass
+class Cat(Animal):
+    name: str
+
+
+def split_by_value(name: str) -> Today:
+    def by_kind(record: holdall.Record) -> Any:
+        return Use(Dog if record.fields["kind"] == "dog" else Cat, renames={"kind": None})
+
+    for cls in (Dog, Cat):
+        holdall.register(cls, name=f"{name}.{cls.__name__}")
+    holdall.register(Animal, name=name, resolver=lambda stored: ByValue(by_kind))
+    fields = {"kind": "cat", "name": "Tom"}
+    return Today(holdall.Record(name, fields), fields, Animal, Cat("Tom"))
+
+
+def merged_classes(name: str) -> Today:
+    def resolver(stored: Stored) -> Any:
+        return ByValue(lambda record: cls(record.fields["name"], "cat" if "lives" in stored.fields else "dog"))
+
+    cls = made(("name", str), ("kind", str))
+    holdall.register(cls, name=f"{name}.today", aliases=[name], resolver=resolver)
+    fields = {"name": "Tom", "lives": 9}
+    return Today(holdall.Record(name, fields), fields, cls, cls("Tom", "cat"))
+
+
+def left_out(name: str) -> Today:
+    cls = holdall.register(
+        made(("a", int)), name=name, resolver=lambda stored: SKIP if "gone" in stored.fields else None
+    )
+    stored = [holdall.Record(name, {"gone": 1}), holdall.Record(name, {"a": 1})]
+    return Today(stored, [{"gone": 1}, {"a": 1}], list[cls], [cls(1)])
+
+
+class Items(dict[str, Any]):
+    pass
+
+
+def from_dict_subclass(name: str) -> Today:
+    holdall.register(Items, name=name)
+    data = holdall.dumps(Items(a=1))
+    holdall.register(Items, name=f"{name}.old")
+    stored = holdall.loads(data, types=holdall.Record)
+    cls = holdall.register(made(("a", int)), name=name, resolver=lambda stored: stored.cls)
+    return Today(stored, {"a": 1}, cls, cls(1))
+
+
+def mapped_member(name: str) -> Today:
+    stored = member_of(name, "RED", "r")
+    cls: Any = enum.Enum("Color", {"OTHER": "o"})
+    holdall.register(cls, name=name, resolver=lambda stored: ByValue(lambda record: cls.OTHER))
+    return Today(stored, "r", cls, cls.OTHER)
+
+
+def to_encode(name: str) -> Today:
+    def decode(value: Any, version: int | None) -> Any:
+        return cls(value["a"] if isinstance(value, dict) else value)
+
+    cls = made(("a", int))
+    holdall.register(cls, name=name, version=2, encode=lambda one: one.a, decode=decode)
+    return Today(holdall.Record(name, {"a": 1}), {"a": 1}, cls, cls(1))
+
+
+def from_encode(name: str) -> Today:
+    cls = made(("a", int))
+    holdall.register(cls, name=name, encode=lambda one: {"A": one.a}, decode=lambda value: cls(value["A"]))
+    data = holdall.dumps(cls(1))
+    holdall.register(cls, name=f"{name}.old")
+    stored = holdall.loads(data, types=holdall.Record)
+    holdall.register(cls, name=name, version=2, upgrade=lambda fields, version: {"a": fields["A"]})
+    return Today(stored, {"A": 1}, cls, cls(1))
+
+
 ATTRIBUTE = "the attribute is missing, later"
 READER = "a default in the reader's schema"
 CODE = "code that converts"
@@ -353,6 +438,13 @@ CASES = [
     Case("... was removed", "`_missing_`", removed_member, pickle="`_missing_`", avro="a default of the enum", protobuf="it stays a number"),
     Case("... and nothing was said", "the error says: `renames`, `_missing_`", lost_member, "has no such member: `register`", "has no such member: `register`", "Invalid enum value", pickle="an error", avro="an error", protobuf="it stays a number"),
     Case("an enum was moved", '`aliases=["old.Name"]`', moved_enum, pickle="`find_class`", avro="`aliases`", protobuf="nothing"),
+    Case("a class was split by what it holds", "`resolver=`, `ByValue`", split_by_value, pickle="impossible", avro=CODE, protobuf=CODE),
+    Case("two classes were merged", "`resolver=`, `ByValue`", merged_classes, pickle="`find_class`", avro="`aliases`", protobuf=CODE),
+    Case("a class was deleted, and what is left of it may go", "`resolver=`, `SKIP`", left_out, pickle="impossible", avro="the writer's schema", protobuf="unknown fields"),
+    Case("a subclass of dict became a class", "`resolver=lambda stored: stored.cls`", from_dict_subclass, pickle="impossible", avro="–", protobuf="–"),
+    Case("an enum's member was removed, and one takes its place", "`resolver=`, `ByValue`", mapped_member, pickle="`_missing_`", avro="a default of the enum", protobuf="it stays a number"),
+    Case("a class is stored by `encode` now", "`version=2`, `decode(value, version)`", to_encode, pickle="`__setstate__`", avro="–", protobuf="–"),
+    Case("a class is stored by its fields again", "`version=2, upgrade=`", from_encode, pickle="`__setstate__`", avro="–", protobuf="–"),
 ]  # fmt: skip
 DOORS = ("hold", "hold, typed", *(f"{name}, typed" for name, fmt in FORMATS.items() if fmt.plain))
 

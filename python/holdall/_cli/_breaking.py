@@ -43,9 +43,20 @@ class Finding(NamedTuple):
 
 def compared(version: int, old: Layout, known: Known, others: Iterable[Known] = ()) -> list[Finding]:
     """What loading data of a stored layout with a class of the program does otherwise than when it was stored."""
+    found = _compared(version, old, known, others)
+    if not known.resolves:
+        return found
+    # What becomes of it is the resolver's word.
+    return [Finding(False, f"{each.what}: left to its resolver") if each.breaks else each for each in found]
+
+
+def _compared(version: int, old: Layout, known: Known, others: Iterable[Known]) -> list[Finding]:
     new = known.layout
     kinds = kind_of(old), kind_of(new)
     if kinds[0] != kinds[1]:
+        takes = {("encoded", "fields"): known.upgrades, ("fields", "encoded"): known.decodes_versions}
+        if version != known.version and takes.get(kinds):
+            return []
         return [
             Finding(
                 True,
@@ -72,8 +83,11 @@ def kind_of(layout: Layout) -> str:
 
 
 def _of_kind(old: str, new: str, known: Known) -> str:
+    newer = f"version={known.version + 1}"
     if old == "encoded":
-        return "`encode` and `decode` again: `decode` takes what was stored"
+        return f"{newer} with an `upgrade`, if `encode` gave a dict; else a resolver; or `encode` and `decode` again"
+    if new == "encoded":
+        return f"{newer} and a `decode(value, version)`, which is given a dict of the fields"
     return (
         f"a class for the old data alone, registered as {known.name!r}, this one under another name; then `holdall rewrite`, or a "
         "resolver"
@@ -151,7 +165,9 @@ def _enum(old: Layout, new: Layout, known: Known) -> Iterator[Finding]:
             was = [each for each, value in before.items() if _same(value, now[name])]
             what = f"the value of `{name}` changed: {_PLAIN} store values"
             what += f", and read `{was[0]}` as `{name}`" if was else ""
-            yield Finding(True, what, f"{name} = {before[name]!r} as before, or a resolver")
+            # A resolver is asked about values that no member has.
+            remedy = f"{name} = {before[name]!r} as before" + ("" if was else ", or a resolver")
+            yield Finding(True, what, remedy)
     for name in now:
         if name not in before and name not in old.get("names", ()):
             yield Finding(False, f"member `{name}` was added")

@@ -44,7 +44,8 @@ class Known(NamedTuple):
     """A class of the program.
 
     name: under which it is stored; names: all under which it is found. required: fields that have no default.
-    upgrades, encodes: whether it was registered with these. forbids: whether loading by type refuses unknown fields.
+    upgrades, resolves: whether it was registered with `upgrade` and with a resolver. decodes_versions: whether its `decode` takes the
+    version. forbids: whether loading by type refuses unknown fields.
     """
 
     cls: type[Any]
@@ -57,6 +58,8 @@ class Known(NamedTuple):
     upgrades: bool
     registered: bool
     forbids: bool
+    resolves: bool
+    decodes_versions: bool
 
     @property
     def place(self) -> str:
@@ -116,6 +119,8 @@ def _known(cls: type[Any]) -> Known | None:
         upgrades,
         told is not None,
         bool(getattr(settings, "forbid_unknown", False)),
+        settings is not None and settings.resolver is not None,
+        settings is not None and settings.decode_takes_version,
     )
 
 

@@ -117,8 +117,8 @@ pub fn loads(
     limits: Option<&Limits>,
 ) -> PyResult<Py<PyAny>> {
     door(|| {
-        let options =
-            LoadArgs { wanted: &r#type, strict, dec_hook, resolver, limits, ..LoadArgs::default() }.msgpack(ext_hook)?;
+        let options = LoadArgs { wanted: &r#type, strict, dec_hook, resolver, limits, ..LoadArgs::default() }
+            .msgpack(ext_hook)?;
         decode_message(data, &options, |reader| reader)
     })
 }
@@ -207,8 +207,8 @@ impl MsgpackDecoder {
         as_msgpack_python: bool,
     ) -> PyResult<MsgpackDecoder> {
         door(|| {
-            let mut options =
-                LoadArgs { wanted: &r#type, strict, dec_hook, resolver, limits, ..LoadArgs::default() }.msgpack(ext_hook)?;
+            let mut options = LoadArgs { wanted: &r#type, strict, dec_hook, resolver, limits, ..LoadArgs::default() }
+                .msgpack(ext_hook)?;
             options.msgpack.strict_keys = strict_map_key;
             options.msgpack.timestamps = timestamps;
             options.msgpack.as_msgpack_python = as_msgpack_python;

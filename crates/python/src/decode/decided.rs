@@ -12,7 +12,7 @@ use crate::decode::dialect::Dialect;
 use crate::error::{decode, raised, Fault, Result};
 use crate::memory::Vec;
 use crate::schema::class::utf8;
-use crate::shapes::decided::{Answer, Decided, Verdict};
+use crate::shapes::decided::{Answer, Decided, Resolver, Verdict};
 use crate::shapes::{Build, Shape};
 use crate::types;
 use crate::types::resolver::{answer_of, is_skip, skip, Stored};
@@ -34,13 +34,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     pub(crate) fn verdict(&mut self, raw: &Shape, at: usize) -> Result<Option<Rc<Verdict>>> {
         let name = raw.stored_name()?;
         let known = registry::by_name(self.py, name)?;
-        if let Some((resolver, serial)) = &self.options.resolver {
-            match self.remembered(raw, *serial)? {
+        if let Some(resolver) = &self.options.resolver {
+            match self.remembered(raw, resolver.serial)? {
                 Some(Some(verdict)) => return Ok(Some(verdict)),
                 Some(None) => {}
                 None => {
                     let verdict = self.verdict_of_call(resolver, raw, name, known.as_deref(), at)?;
-                    raw.remember_verdict(*serial, verdict.clone());
+                    raw.remember_verdict(resolver.serial, verdict.clone());
                     if verdict.is_some() {
                         return Ok(verdict);
                     }
@@ -67,7 +67,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// What the resolver of the call says.
     fn verdict_of_call(
         &mut self,
-        resolver: &Owned,
+        resolver: &'i Resolver,
         raw: &Shape,
         name: &str,
         known: Option<&Registration>,
@@ -75,14 +75,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     ) -> Result<Option<Rc<Verdict>>> {
         // Records are stored with a layout each.
         let key = layout_of(raw)?;
-        let answer = match self.memo().answers.get(&key).cloned() {
+        let answer = match resolver.known(&key) {
             Some(answer) => answer,
             None => {
                 let class = self.permitted(name)?;
                 let is_alias = known.is_some_and(|known| known.is_alias(name));
                 let stored = self.told_of(raw, class.as_ref(), is_alias)?;
-                let answer = Rc::new(self.ask(resolver, stored, raw.names.len(), at)?);
-                self.memo().answers.insert(key, answer.clone());
+                let answer = Rc::new(self.ask(&resolver.function, stored, raw.names.len(), at)?);
+                resolver.keep(key, &answer);
                 answer
             }
         };
@@ -218,8 +218,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Ok(self.push(frame))
             }
             Decided::ByValue(_) | Decided::Into { .. } => {
-                let mut frame =
-                    Frame::gather(Make::Decided(shape.clone()), None, len, self.take_id(), self.here());
+                let mut frame = Frame::gather(Make::Decided(shape.clone()), None, len, self.take_id(), self.here());
                 if len == 0 {
                     return self.make(frame).map(Some);
                 }
@@ -300,7 +299,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Answer::Skip => Ok(skip(self.py)?),
             Answer::Refuse(why) => Err(refused(shape, &why, at)),
             _ => {
-                let why = "a resolver's answer by value: expected an object, a class, Use, Record, Value, SKIP or Refuse";
+                let why =
+                    "a resolver's answer by value: expected an object, a class, Use, Record, Value, SKIP or Refuse";
                 Err(PyErr::from(PyTypeError::new_err(why)).into())
             }
         }
@@ -327,7 +327,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let cant = || {
             let class = shown(&plan.name);
-            decode(format_args!("`{name}` can't become a `{class}` by its fields: a resolver makes it by `ByValue`"), at)
+            decode(
+                format_args!("`{name}` can't become a `{class}` by its fields: a resolver makes it by `ByValue`"),
+                at,
+            )
         };
         if let (How::Custom, Some(registration)) = (&plan.how, &plan.registration) {
             let given = match payload {
@@ -352,8 +355,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         match &plan.how {
             How::Based(Base::Dict) => {
-                // SAFETY: the plan says that the class is derived from dict.
-                unsafe { types::new_of(Base::Dict, plan.class(), Some(owned(fields.as_any()))) }
+                // SAFETY: the plan says that the class is derived from dict; both are owned references.
+                unsafe {
+                    let made = types::new_of(Base::Dict, plan.class(), None)?;
+                    match ffi::PyDict_Update(made.get(), fields.as_ptr()) {
+                        0 => Ok(made),
+                        _ => Err(raised()),
+                    }
+                }
             }
             How::Fields | How::NamedTuple(_) => self.instance_of_fields(&plan, fields, shape, at),
             _ => Err(cant()),

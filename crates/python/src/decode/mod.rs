@@ -80,8 +80,8 @@ pub struct Options {
     /// No lenient conversions, such as text to a number.
     pub strict: bool,
     pub dec_hook: Option<Owned>,
-    /// Asked what becomes of what is stored, and the number by which its answers are remembered.
-    pub resolver: Option<(Owned, u64)>,
+    /// Asked what becomes of what is stored.
+    pub resolver: Option<crate::shapes::decided::Resolver>,
     /// Points in time become datetimes without a zone, in formats that don't store whether there was one.
     pub naive: bool,
     pub msgpack: MsgpackOptions,
@@ -157,7 +157,8 @@ pub(crate) struct Memo {
     found: HashMap<usize, Rc<Shape>, rustc_hash::FxBuildHasher>,
     /// Shared objects coerced for another node, by object id and node.
     /// What resolvers said of layouts, by address, with the layout.
-    pub(crate) verdicts: HashMap<usize, (Rc<Shape>, Option<Rc<crate::shapes::decided::Verdict>>), rustc_hash::FxBuildHasher>,
+    pub(crate) verdicts:
+        HashMap<usize, (Rc<Shape>, Option<Rc<crate::shapes::decided::Verdict>>), rustc_hash::FxBuildHasher>,
     /// And those of dicts, by their keys.
     pub(crate) answers: HashMap<Vec<u8>, Rc<crate::shapes::decided::Answer>>,
     made_into: HashMap<(u32, NodeId), Owned, rustc_hash::FxBuildHasher>,

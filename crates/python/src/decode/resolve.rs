@@ -275,7 +275,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     fn build_of(&mut self, plan: &Rc<Plan>, shape: &mut Shape, name: &str, at: usize) -> Result<Build> {
         let class = plan.class();
         let mismatch = |what: &str| {
-            let remedy = "`register` it with a `resolver` that says what becomes of it, or load it with `types=holdall.Record`";
+            let remedy =
+                "`register` it with a `resolver` that says what becomes of it, or load it with `types=holdall.Record`";
             decode(format_args!("`{name}` was stored as {what}, which it is not here: {remedy}"), at)
         };
         match (shape.kind, &plan.how) {
@@ -326,7 +327,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             (ShapeKind::Object, How::Custom) => {
                 let remedy = "`register` it with a new `version` and `decode(value, version)`, which is given a dict of the fields";
                 let why = "was stored by its fields, before it was registered with `encode` and `decode`";
-                Err(decode(format_args!("`{name}` {why}; {remedy}"), at))
+                Err(decode(format_args!("`{name}` {why}: {remedy}"), at))
             }
             (ShapeKind::Object, How::Refused(_)) if self.r.trusted() && !plan.is_foreign() => {
                 match plan.sets_state(self.py)? {

@@ -1,6 +1,5 @@
 //! What Python code passes to the loading functions of each format.
 
-use crate::classes::serial::next_serial;
 use crate::cpython::owned;
 use crate::decode;
 use crate::decode::MsgpackOptions;
@@ -10,6 +9,7 @@ use crate::memory::Vec;
 use crate::message::limits::Limits;
 use crate::message::options::{hook, Wanted};
 use crate::schema;
+use crate::shapes::decided::Resolver;
 use crate::types::record::record_type;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -28,7 +28,15 @@ pub struct LoadArgs<'a, 'py> {
 
 impl Default for LoadArgs<'_, '_> {
     fn default() -> Self {
-        LoadArgs { wanted: &Wanted::ANY, types: None, trust: false, strict: true, dec_hook: None, resolver: None, limits: None }
+        LoadArgs {
+            wanted: &Wanted::ANY,
+            types: None,
+            trust: false,
+            strict: true,
+            dec_hook: None,
+            resolver: None,
+            limits: None,
+        }
     }
 }
 
@@ -47,7 +55,7 @@ impl LoadArgs<'_, '_> {
             node: None,
             strict: self.strict,
             dec_hook: hook(self.dec_hook, "dec_hook")?,
-            resolver: hook(self.resolver, "resolver")?.map(|resolver| (resolver, next_serial())),
+            resolver: hook(self.resolver, "resolver")?.map(Resolver::new),
             naive: false,
             msgpack: Default::default(),
             pickle: Default::default(),
@@ -117,7 +125,9 @@ pub fn unpickling(
 fn without_names(options: decode::Options, textual: bool) -> PyResult<decode::Options> {
     match options.schema.as_ref().and_then(|schema| schema.ambiguity(textual)) {
         // A resolver tells.
-        Some(_) if options.resolver.is_some() => Ok(options),
+        Some(_) if options.resolver.is_some() || options.schema.as_ref().is_some_and(|schema| schema.resolves) => {
+            Ok(options)
+        }
         Some(why) => Err(PyTypeError::new_err(why.to_owned())),
         None => Ok(options),
     }

@@ -182,7 +182,10 @@ impl Class {
 
     /// Whether dicts of schemaless formats may have to be built as dicts before they become instances.
     pub fn evolves(&self) -> bool {
-        self.versions.is_some() || self.resolves || self.keeps_unknown || (self.forbid_unknown && self.kind == ClassKind::Pydantic)
+        self.versions.is_some()
+            || self.resolves
+            || self.keeps_unknown
+            || (self.forbid_unknown && self.kind == ClassKind::Pydantic)
     }
 
     /// Whether a key in a schemaless format is that of the version.

@@ -36,6 +36,8 @@ pub struct Schema {
     /// The classes that the annotation names, by their stored names: messages may build them.
     pub permitted: HashMap<String, Owned>,
     pub shapes: ClassShapes,
+    /// Some class has a resolver.
+    pub resolves: bool,
 }
 
 impl Schema {
@@ -49,7 +51,9 @@ impl Schema {
             serial: next_serial(),
             permitted: HashMap::new(),
             shapes: ClassShapes::default(),
+            resolves: false,
         };
+        schema.resolves = schema.classes.iter().any(|class| class.resolves);
         let py = described.py();
         schema.settle(py)?;
         let mut permitted = HashMap::new();
@@ -77,6 +81,7 @@ impl Schema {
             serial: next_serial(),
             permitted: HashMap::new(),
             shapes: ClassShapes::default(),
+            resolves: false,
         }
     }
 

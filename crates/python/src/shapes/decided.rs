@@ -1,8 +1,10 @@
 //! Layouts on which a resolver has decided.
 
+use crate::classes::serial::next_serial;
 use crate::cpython::Owned;
-use crate::memory::Vec;
+use crate::memory::{FxHashMap, Vec};
 use crate::shapes::Shape;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// What a resolver says.
@@ -11,7 +13,10 @@ pub enum Answer {
     /// Nothing: as without it.
     Default,
     /// An instance of that class, with fields under other names; without those that have none.
-    Use { class: Owned, renames: Vec<(Owned, Option<Owned>)> },
+    Use {
+        class: Owned,
+        renames: Vec<(Owned, Option<Owned>)>,
+    },
     Record,
     Value(Owned),
     /// The value is left out of what holds it.
@@ -28,6 +33,51 @@ impl Answer {
             Answer::Default => true,
             Answer::Use { class: own, renames } => own.get() == class.get() && renames.is_empty(),
             _ => false,
+        }
+    }
+}
+
+/// The resolver of a call, or of a decoder for all its messages.
+#[derive(Debug)]
+pub struct Resolver {
+    pub function: Owned,
+    /// The number by which layouts remember its answers.
+    pub serial: u64,
+    answers: Answers,
+}
+
+#[derive(Debug, Default)]
+struct Answers(RefCell<FxHashMap<Vec<u8>, Rc<Answer>>>);
+
+// SAFETY: it is private, and only decoders, which hold the GIL, reach it through a resolver.
+unsafe impl Sync for Answers {}
+// SAFETY: as for `Sync`.
+unsafe impl Send for Answers {}
+
+impl Clone for Resolver {
+    /// A resolver that has not been asked.
+    fn clone(&self) -> Resolver {
+        Resolver::new(self.function.clone())
+    }
+}
+
+impl Resolver {
+    /// Data decides how many layouts there are: so many answers are kept, of keys so long.
+    const MOST: usize = 1024;
+    const LONGEST: usize = 1024;
+
+    pub fn new(function: Owned) -> Resolver {
+        Resolver { function, serial: next_serial(), answers: Answers::default() }
+    }
+
+    pub fn known(&self, key: &[u8]) -> Option<Rc<Answer>> {
+        self.answers.0.borrow().get(key).cloned()
+    }
+
+    pub fn keep(&self, key: Vec<u8>, answer: &Rc<Answer>) {
+        let mut answers = self.answers.0.borrow_mut();
+        if answers.len() < Resolver::MOST && key.len() <= Resolver::LONGEST {
+            answers.insert(key, answer.clone());
         }
     }
 }

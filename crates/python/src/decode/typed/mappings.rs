@@ -28,10 +28,32 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if self.options.resolver.is_some() && !node.classes.is_empty() {
             return self.untyped(token, id);
         }
+        if let ([only], None) = (&node.classes[..], &node.map) {
+            let class = self.class(*only)?;
+            if class.resolves {
+                return match self.shape_of_today(*only, class, len, 0)? {
+                    Some(shape) => self.begin_typed(&shape, len),
+                    None => self.untyped(token, id),
+                };
+            }
+        }
         let class = match node.classes.is_empty() {
             true => None,
-            false => self.class_by_keys(node, len)?,
+            false => match self.class_by_keys(node, len) {
+                // Where nothing tells the classes apart, a resolver may.
+                Err(fault) if fault.is_invalid() && self.may_resolve(node) => return self.untyped(token, id),
+                found => found?,
+            },
         };
+        if let Some(index) = class {
+            let class = self.class(index)?;
+            if class.resolves {
+                return match self.shape_of_today(index, class, len, 0)? {
+                    Some(shape) => self.begin_typed(&shape, len),
+                    None => self.untyped(token, id),
+                };
+            }
+        }
         match (class, &node.map) {
             (Some(class), _) if self.class(class)?.kind != ClassKind::Pydantic => {
                 if self.is_outdated(class, len, None)? {
@@ -135,7 +157,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
             return self.record_as_map(shape, node);
         }
-        if self.options.resolver.is_some() {
+        if self.options.resolver.is_some() || self.may_resolve(node) {
             return self.looked_at(id, |decoder| decoder.instance(shape));
         }
         match self.class_by_names(shape, node)? {

@@ -49,6 +49,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     self.begin_uncounted(&shape, end)?
                 }
                 None => {
+                    if let (true, [only]) = (self.may_resolve(node) && node.map.is_none(), &node.classes[..]) {
+                        let class = self.class(*only)?;
+                        if let Some(shape) = self.shape_of_today(*only, class, usize::MAX, end)? {
+                            return self.begin_uncounted(&shape, end);
+                        }
+                    }
                     let token = Token::Dict(self.count(end)?);
                     return self.typed(token, id);
                 }
@@ -282,15 +288,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
             Some(made) => made,
             None => match D::coerced_once(self, object.clone(), id) {
-                Err(fault) if fault.is_invalid() && self.has_resolvers() => {
-                    match self.resolved_value(&object, id)? {
-                        Some(made) if is_skip(made.get()) => {
-                            self.leaves_out(object_id);
-                            return Ok(made);
-                        }
-                        made => made.ok_or(fault)?,
+                Err(fault) if fault.is_invalid() && self.has_resolvers() => match self.resolved_value(&object, id)? {
+                    Some(made) if is_skip(made.get()) => {
+                        self.leaves_out(object_id);
+                        return Ok(made);
                     }
-                }
+                    made => made.ok_or(fault)?,
+                },
                 done => done?,
             },
         };

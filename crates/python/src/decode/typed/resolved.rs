@@ -13,11 +13,13 @@ use crate::schema::class::{utf8, Class, ClassKind};
 use crate::schema::node::{Node, Scalar};
 use crate::schema::NodeId;
 use crate::shapes::decided::Answer;
+use crate::shapes::typed::Today;
 use crate::shapes::{Build, Shape};
 use crate::types;
 use crate::types::resolver::{answer_of, is_skip, skip, Stored};
 use holdall_format::model::ShapeKind;
 use holdall_format::Reader;
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use std::rc::Rc;
@@ -41,6 +43,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         class.resolves || self.options.resolver.is_some()
     }
 
+    /// Whether a class of the node has a resolver.
+    pub(crate) fn may_resolve(&self, node: &Node) -> bool {
+        let Some(schema) = self.rules.schema.filter(|schema| schema.resolves) else { return false };
+        node.classes.iter().any(|&class| schema.classes[class as usize].resolves)
+    }
+
     /// What resolvers make of a finished dict. `None`: they have nothing to say.
     pub(crate) fn resolved_dict(
         &mut self,
@@ -53,9 +61,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             ([only], None) => Some(*only),
             _ => None,
         };
-        if let Some((resolver, _)) = &self.options.resolver {
+        if let Some(resolver) = &self.options.resolver {
             let parted = self.parted(dict, only, node)?;
-            let answer = self.answer_on(resolver, &parted, only, 0)?;
+            let answer = self.answer_on(&resolver.function, &parted, only, 0)?;
             if let Some(made) = self.dict_by(&answer, only, parted, node, id, depth)? {
                 return Ok(Some(made));
             }
@@ -66,11 +74,33 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let index = match only {
             Some(only) => only,
-            None => match self.class_of_dict(dict, node)? {
-                Some(index) => index,
-                None => return Ok(None),
+            None => match self.class_of_dict(dict, node) {
+                Ok(Some(index)) => index,
+                Ok(None) => return Ok(None),
+                Err(fault) if fault.is_invalid() => {
+                    // Nothing tells the classes apart, but perhaps the resolver of one does.
+                    for &index in &node.classes {
+                        if let Some(made) = self.resolved_as(index, dict, node, id, depth)? {
+                            return Ok(Some(made));
+                        }
+                    }
+                    return Err(fault);
+                }
+                Err(fault) => return Err(fault),
             },
         };
+        self.resolved_as(index, dict, node, id, depth)
+    }
+
+    /// What the resolver of a class makes of a dict.
+    fn resolved_as(
+        &mut self,
+        index: u32,
+        dict: &Bound<'i, PyDict>,
+        node: &'i Node,
+        id: NodeId,
+        depth: usize,
+    ) -> Result<Option<Owned>> {
         let Some(class) = &self.class(index)?.class else { return Ok(None) };
         let Some(known) = registry::by_class(self.py, class.get().cast())? else { return Ok(None) };
         let Some(resolver) = &known.resolver else { return Ok(None) };
@@ -128,11 +158,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             _ => None,
         });
         let known = of_class.and_then(|answers| answers.borrow().get(&key).cloned());
-        let known = match known {
-            Some(known) => Some(known),
-            None => self.memo().answers.get(&key).cloned(),
-        };
-        if let Some(known) = known {
+        if let Some(known) = known.or_else(|| self.answer_known(&key)) {
             return Ok(known);
         }
         let at = self.here();
@@ -153,35 +179,58 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 answers.insert(key, answer.clone());
             }
             // What data decides the number of is kept for the message.
-            _ => {
-                self.memo().answers.insert(key, answer.clone());
-            }
+            _ => self.keep_answer(key, &answer),
         }
         Ok(answer)
     }
 
-    /// Whether a dict has today's keys in their order, and the class's resolver has nothing to say of those: then it is built
-    /// like any other. Its `len` keys come next.
-    pub(crate) fn is_of_today(&mut self, index: u32, class: &Class, len: usize) -> Result<bool> {
-        if self.options.resolver.is_some() || class.kind != ClassKind::Fields || D::Reader::TYPES {
-            return Ok(false);
+    /// An answer that was given before: to this call or decoder, or in this message.
+    fn answer_known(&mut self, key: &[u8]) -> Option<Rc<Answer>> {
+        match &self.options.resolver {
+            Some(resolver) => resolver.known(key),
+            None => self.memo().answers.get(key).cloned(),
+        }
+    }
+
+    fn keep_answer(&mut self, key: Vec<u8>, answer: &Rc<Answer>) {
+        match &self.options.resolver {
+            Some(resolver) => resolver.keep(key, answer),
+            None => {
+                self.memo().answers.insert(key, answer.clone());
+            }
+        }
+    }
+
+    /// The shape of a class with a resolver, if a dict has today's keys in their order and the resolver has nothing to say of those:
+    /// then it is built like any other. Its keys come next: `len` of them, or those up to the offset `end`.
+    pub(crate) fn shape_of_today(
+        &mut self,
+        index: u32,
+        class: &Class,
+        len: usize,
+        end: usize,
+    ) -> Result<Option<Rc<Shape>>> {
+        if self.options.resolver.is_some() || class.kind != ClassKind::Fields || D::Reader::TYPES || class.array_like {
+            return Ok(None);
         }
         let shape = self.members_shape(index)?;
-        let Build::Typed(typed) = &shape.build else { return Ok(false) };
-        let keys = match typed.today.get() {
-            Some(keys) => keys,
+        let Build::Typed(typed) = &shape.build else { return Ok(None) };
+        let format = D::Reader::encoded as *const () as usize;
+        let known = typed.today.borrow().iter().find(|known| known.0 == format).map(|known| known.1.clone());
+        let today = match known {
+            Some(today) => today,
             None => {
-                let keys = self.keys_of_today(index, class)?;
-                typed.today.get_or_init(|| keys)
+                let today = self.keys_of_today(index, class)?.map(Rc::new);
+                typed.today.borrow_mut().push((format, today.clone()));
+                today
             }
         };
-        let Some(keys) = keys.as_ref().filter(|keys| keys.len() == len) else { return Ok(false) };
+        let Some(today) = today.filter(|today| len == usize::MAX || today.keys.len() == len) else { return Ok(None) };
         let (before, start) = (self.r.place(), self.r.offset());
-        let marks = keys.len() - class.fields.len();
         let mut is_it = true;
-        for (at, key) in keys.iter().enumerate() {
+        for (at, key) in today.keys.iter().enumerate() {
             is_it = self.r.accept(key)
-                && match at < marks {
+                && match at < today.marks {
                     true => self.is_mark_of_today(class, at)?,
                     false => self.r.skip()?,
                 };
@@ -189,10 +238,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 break;
             }
         }
-        let seen = self.r.offset() - start;
+        let seen = self.r.offset();
         self.r.rewind(before);
-        self.read_more_than_once(seen)?;
-        Ok(is_it)
+        self.read_more_than_once(seen - start)?;
+        Ok((is_it && (len != usize::MAX || seen == end)).then_some(shape))
     }
 
     /// Whether the next value is today's tag, or today's version behind it.
@@ -209,7 +258,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// The encoded keys of instances as they are stored today, if the class's resolver has nothing to say of those.
-    fn keys_of_today(&mut self, index: u32, class: &Class) -> Result<Option<Vec<Vec<u8>>>> {
+    fn keys_of_today(&mut self, index: u32, class: &Class) -> Result<Option<Today>> {
         let Some(of) = &class.class else { return Ok(None) };
         let Some(known) = registry::by_class(self.py, of.get().cast())? else { return Ok(None) };
         let Some(resolver) = &known.resolver else { return Ok(None) };
@@ -225,11 +274,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return Ok(None);
         }
         let key_of_version = class.versions.as_ref().and_then(|versions| versions.key.as_ref());
-        let marks = class.tag.iter().map(|(key, _)| key).chain(key_of_version);
-        let keys = marks.chain(class.fields.iter().map(|field| &field.key));
+        let marks: Vec<&Owned> = class.tag.iter().map(|(key, _)| key).chain(key_of_version).collect();
+        let keys = marks.iter().copied().chain(class.fields.iter().map(|field| &field.key));
         // SAFETY: the class holds its keys, which are strings.
-        let encoded = |key: &Owned| unsafe { text::ascii(key.get()) }.map(D::Reader::encoded).filter(|key| !key.is_empty());
-        Ok(keys.map(encoded).collect())
+        let encoded =
+            |key: &Owned| unsafe { text::ascii(key.get()) }.map(D::Reader::encoded).filter(|key| !key.is_empty());
+        let keys: Option<Vec<Vec<u8>>> = keys.map(encoded).collect();
+        Ok(keys.map(|keys| Today { keys, marks: marks.len() }))
     }
 
     /// What an answer makes of a dict. `None`: as without a resolver.
@@ -349,15 +400,19 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     pub(crate) fn resolved_value(&mut self, value: &Owned, id: NodeId) -> Result<Option<Owned>> {
         let node = self.rules.node(id);
         let Some(schema) = self.rules.schema else { return Ok(None) };
+        // SAFETY: `value` is an owned reference. Instances of the program's classes are what resolvers made, or what was stored by name.
+        if unsafe { ffi::PyType_HasFeature(ffi::Py_TYPE(value.get()), ffi::Py_TPFLAGS_HEAPTYPE) != 0 } {
+            return Ok(None);
+        }
         let of_scalars = node.scalars.iter().filter_map(|scalar| match scalar {
             Scalar::Enum { class, .. } | Scalar::Registered { class, .. } => Some(class),
             _ => None,
         });
         let of_classes = node.classes.iter().filter_map(|&class| schema.classes[class as usize].class.as_ref());
         let classes: Vec<&Owned> = of_scalars.chain(of_classes).collect();
-        if let (Some((resolver, _)), Some(first)) = (&self.options.resolver, classes.first()) {
+        if let (Some(resolver), Some(first)) = (&self.options.resolver, classes.first()) {
             let class = (classes.len() == 1).then_some(*first);
-            if let Some(made) = self.value_by(resolver, class, value, id, 0)? {
+            if let Some(made) = self.value_by(&resolver.function, class, value, id, 0)? {
                 return Ok(Some(made));
             }
         }
@@ -383,14 +438,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         key.extend_from_slice(&by.to_le_bytes());
         key.extend_from_slice(&class.map_or(0, |class| class.get() as usize).to_le_bytes());
         let at = self.here();
-        let answer = match self.memo().answers.get(&key).cloned() {
+        let answer = match self.answer_known(&key) {
             Some(known) => known,
             None => {
                 let cls = class.map(|class| self.rules.bound(class));
                 let none = PyTuple::empty(self.py);
                 let stored = Stored::new(None, false, None, "value", &none, cls.as_ref());
                 let answer = Rc::new(self.ask(resolver, stored, 0, at)?);
-                self.memo().answers.insert(key, answer.clone());
+                self.keep_answer(key, &answer);
                 answer
             }
         };

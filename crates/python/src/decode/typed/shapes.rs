@@ -13,7 +13,7 @@ use crate::shapes::typed::{Expected, FieldPlaces, Member, Slot, StoredBy, Typed,
 use crate::shapes::{places, Build, Place, Shape};
 use holdall_format::model::ShapeKind;
 use holdall_format::Reader;
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
@@ -46,7 +46,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             refusal: None,
             order: RefCell::new(order),
             answers: RefCell::default(),
-            today: OnceCell::new(),
+            today: RefCell::default(),
             slots: None,
         });
         let shape = Rc::new(shape);
@@ -106,7 +106,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             refusal,
             order: RefCell::default(),
             answers: RefCell::default(),
-            today: OnceCell::new(),
+            today: RefCell::default(),
             slots,
         });
         let shape = Rc::new(shape);
@@ -150,7 +150,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             refusal: None,
             order: RefCell::default(),
             answers: RefCell::default(),
-            today: OnceCell::new(),
+            today: RefCell::default(),
             slots,
         });
         let shape = Rc::new(shape);
