@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
     Decode: TypeAlias = Callable[[Any], Any] | Callable[[Any, int | None], Any]
 
-_C = TypeVar("_C", bound="type[Any]")
+_C = TypeVar("_C", bound="Callable[..., Any]")
 
 _STYLES = ("lower", "upper", "camel", "pascal", "kebab")
 
@@ -227,7 +227,12 @@ def register(
     for option, texts in (("name", (name or "",)), ("aliases", aliases)):
         if any("\ud800" <= char <= "\udfff" for text in texts for char in text):
             raise _core.HoldallError(f"register: {option}: expected text without lone surrogates")
-    for option, hook in (("upgrade", upgrade), ("encode", encode), ("decode", decode), ("resolver", resolver)):
+    for option, hook in (
+        ("upgrade", upgrade),
+        ("encode", encode),
+        ("decode", decode),
+        ("resolver", resolver),
+    ):
         if hook is not None and not callable(hook):
             raise TypeError(f"register: {option}: expected a callable, got {_kind(hook)}")
     if (encode is None) != (decode is None):

@@ -29,7 +29,7 @@ layout, with a `Stored`: names, no values. Its answer depends on these alone, an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any
 
 from ._core import SKIP, ByValue, Record, Refuse, Stored, Use, Value
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from ._core import Skip
 
-    Answer: TypeAlias = Union[type[Any], Use, Value, ByValue, Refuse, Skip, None]
+    Answer: TypeAlias = type[Any] | Use | Value | ByValue | Refuse | Skip | None
     Resolver: TypeAlias = Callable[[Stored], Answer]
 
 __all__ = ["SKIP", "ByValue", "Record", "Refuse", "Stored", "Use", "Value"]

@@ -246,7 +246,16 @@ def resolver_of(number: int) -> Any:
         own.meddle(list(record.fields.values()))
         return answers[(len(record.fields) + number) % len(answers)]
 
-    classes: list[Any] = [own.Posted, own.ByFieldsSlots, own.Named, own.Bits, own.Converted, own.Upgraded, dict, own.Listed]
+    classes: list[Any] = [
+        own.Posted,
+        own.ByFieldsSlots,
+        own.Named,
+        own.Bits,
+        own.Converted,
+        own.Upgraded,
+        dict,
+        own.Listed,
+    ]
     answers: list[Any] = [
         None, holdall.Record, resolve.SKIP, resolve.Value([]), resolve.Value(None), resolve.Refuse("no"),
         *classes, *(resolve.Use(cls, renames={"a": "x", "b": "a", "x": None}) for cls in classes),

@@ -343,7 +343,9 @@ def split_by_value(name: str) -> Today:
 
 def merged_classes(name: str) -> Today:
     def resolver(stored: Stored) -> Any:
-        return ByValue(lambda record: cls(record.fields["name"], "cat" if "lives" in stored.fields else "dog"))
+        return ByValue(
+            lambda record: cls(record.fields["name"], "cat" if "lives" in stored.fields else "dog")
+        )
 
     cls = made(("name", str), ("kind", str))
     holdall.register(cls, name=f"{name}.today", aliases=[name], resolver=resolver)
