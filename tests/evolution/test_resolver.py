@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import collections
 import enum
 import io
 import itertools
+import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypedDict
@@ -775,3 +777,62 @@ def test_nested_classes_in_plain_formats(name: str) -> None:
     assert msgpack.loads(msgpack.dumps(data), type=Holder) == Holder([Dog("a"), Dog("b")])
     assert holdall.loads(holdall.dumps(data), type=Holder) == Holder([Dog("a"), Dog("b")])
     holdall.register(Dog, name=f"{name}.dog")
+
+
+def test_a_field_whose_value_is_refused_gets_its_default() -> None:
+    @dataclass(slots=True)
+    class Car:
+        doors: int
+        color: Color = Color.OTHER
+        more: list[Color] = field(default_factory=list)
+
+    def resolver(stored: Stored) -> Any:
+        return ByValue(says(SKIP)) if stored.kind == "value" else None
+
+    data = {"all": [{"doors": 4, "color": "x", "more": ["r", "x"]}, {"doors": 2, "color": "r", "more": []}]}
+    wanted = {"all": [Car(4, Color.OTHER, [Color.RED]), Car(2, Color.RED)]}
+    for fmt in (msgpack, bson, holdall):
+        assert fmt.loads(fmt.dumps(data), type=dict[str, list[Car]], resolver=resolver) == wanted
+
+
+def test_models_in_plain_formats() -> None:
+    renamed = says(Use(Model, renames={"title": "name"}))
+    data = [{"title": "Tom"}]
+    assert msgpack.loads(msgpack.dumps(data), type=list[Model], resolver=renamed) == [Model(name="Tom")]
+    assert holdall.loads(holdall.dumps(data), type=list[Model], resolver=renamed) == [Model(name="Tom")]
+    assert msgpack.loads(msgpack.dumps([{"name": "x"}]), type=list[Model], resolver=says(None)) == [
+        Model(name="x")
+    ]
+
+
+def test_left_out_of_other_containers(name: str) -> None:
+    gone = Record(name, {})
+    held: dict[str, Any] = {
+        "deque": collections.deque([1, gone, 2]),
+        "ordered": collections.OrderedDict(a=gone, b=1),
+        "proxy": types.MappingProxyType({"a": gone, "b": 1}),
+        "exception": ValueError(gone, 1),
+    }
+    found = holdall.loads(holdall.dumps(held), resolver=of(name, SKIP))
+    assert (found["deque"], found["ordered"], found["proxy"]) == (
+        collections.deque([1, 2]),
+        {"b": 1},
+        {"b": 1},
+    )
+    assert found["exception"].args == (1,)
+    key = type("Key", (), {})
+    holdall.register(key, name=f"{name}.key")
+    data = holdall.dumps([{key(): 1, "x": 2}, {key(), 3}, frozenset([key(), 4])])
+    for answer in (SKIP, ByValue(says(SKIP))):
+        assert holdall.loads(data, resolver=says(answer)) == [{"x": 2}, {3}, frozenset([4])]
+    tuple_ = (1, gone)
+    found = holdall.loads(holdall.dumps([tuple_, tuple_]), resolver=of(name, SKIP))
+    assert found == [(1,), (1,)] and found[0] is found[1]
+    several = ADict(a=gone, b=1)
+    several.__dict__["c"] = gone
+    (found,) = holdall.loads(
+        stored_as(ADict, f"{name}.dict", several),
+        types=ADict,
+        resolver=lambda stored: ADict if "dict" in stored.name else SKIP,
+    )  # type: ignore[operator]
+    assert (found, vars(found)) == ({"b": 1}, {})

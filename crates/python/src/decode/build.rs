@@ -25,6 +25,7 @@ use std::rc::Rc;
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Makes the object of a `Gather` frame, and enters it under its id.
+    // Long: an arm for each thing to make.
     pub(crate) fn make(&mut self, mut frame: Frame<D::Make>) -> Result<Owned> {
         let at = frame.offset;
         let Some(Parts { make: Some(make), gathered: mut parts, hash_costs, .. }) =

@@ -418,6 +418,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// Stores a value into the container on top of the stack.
+    // Long: an arm for each kind of frame.
     pub(crate) fn deliver(&mut self, value: Owned) -> Result<()> {
         if !self.left_out.is_empty() && self.deliver_left_out(&value)? {
             return Ok(());

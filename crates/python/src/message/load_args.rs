@@ -125,7 +125,10 @@ pub fn unpickling(
 fn without_names(options: decode::Options, textual: bool) -> PyResult<decode::Options> {
     match options.schema.as_ref().and_then(|schema| schema.ambiguity(textual)) {
         // A resolver tells.
-        Some(_) if options.resolver.is_some() || options.schema.as_ref().is_some_and(|schema| schema.resolves) => {
+        Some(_)
+            if options.resolver.is_some()
+                || options.schema.as_ref().is_some_and(|schema| schema.classes.iter().any(|class| class.resolves)) =>
+        {
             Ok(options)
         }
         Some(why) => Err(PyTypeError::new_err(why.to_owned())),

@@ -36,7 +36,7 @@ pub struct Schema {
     /// The classes that the annotation names, by their stored names: messages may build them.
     pub permitted: HashMap<String, Owned>,
     pub shapes: ClassShapes,
-    /// Some class has a resolver.
+    /// Some class or enumeration has a resolver.
     pub resolves: bool,
 }
 
@@ -53,7 +53,6 @@ impl Schema {
             shapes: ClassShapes::default(),
             resolves: false,
         };
-        schema.resolves = schema.classes.iter().any(|class| class.resolves);
         let py = described.py();
         schema.settle(py)?;
         let mut permitted = HashMap::new();
@@ -132,6 +131,13 @@ impl Schema {
                 }
             }
             node.scalars.extend(registered);
+        }
+        self.resolves = self.classes.iter().any(|class| class.resolves);
+        for scalar in self.nodes.iter().flat_map(|node| &node.scalars) {
+            if let Scalar::Enum { class, .. } | Scalar::Registered { class, .. } = scalar {
+                let known = crate::classes::registry::by_class(py, class.get().cast())?;
+                self.resolves = self.resolves || known.is_some_and(|known| known.resolver.is_some());
+            }
         }
         Ok(())
     }

@@ -140,7 +140,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline(never)]
     fn evolved_dict(&mut self, object: &Owned, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
         let Some(schema) = self.rules.schema else { return Ok(None) };
-        if !node.classes.iter().any(|&class| self.changes(&schema.classes[class as usize])) {
+        let changes = |&class: &u32| schema.classes[class as usize].evolves();
+        if self.options.resolver.is_none() && !node.classes.iter().any(changes) {
             return Ok(None);
         }
         let dict = self.dict_of(object)?;

@@ -192,6 +192,18 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// A value for a loop over fields, if it needs no frame. `None`: it does, and its token has to be read again.
     #[inline(never)]
     pub(crate) fn typed_field(&mut self, token: Token<'i>, id: NodeId, accepts: u32) -> Result<Option<Owned>> {
+        let marks = self.left_out.len();
+        let made = self.typed_field_of(token, id, accepts)?;
+        if self.left_out.len() > marks || made.as_ref().is_some_and(|made| marks > 0 && is_skip(made.get())) {
+            // Only a frame can leave it out: it is read again there.
+            self.left_out.truncate(marks);
+            return Ok(None);
+        }
+        Ok(made)
+    }
+
+    #[inline(always)]
+    fn typed_field_of(&mut self, token: Token<'i>, id: NodeId, accepts: u32) -> Result<Option<Owned>> {
         if self.rules.node(id).raw.is_some() {
             return Ok(None);
         }
@@ -287,8 +299,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 return Ok(made);
             }
             Some(made) => made,
+            None if !self.may_ask() => D::coerced_once(self, object, id)?,
             None => match D::coerced_once(self, object.clone(), id) {
-                Err(fault) if fault.is_invalid() && self.has_resolvers() => match self.resolved_value(&object, id)? {
+                Err(fault) if fault.is_invalid() => match self.resolved_value(&object, id)? {
                     Some(made) if is_skip(made.get()) => {
                         self.leaves_out(object_id);
                         return Ok(made);

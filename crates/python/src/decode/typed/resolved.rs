@@ -43,6 +43,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         class.resolves || self.options.resolver.is_some()
     }
 
+    /// Whether a resolver may be asked about values that the type refuses.
+    #[inline]
+    pub(crate) fn may_ask(&self) -> bool {
+        self.options.resolver.is_some() || self.rules.schema.is_some_and(|schema| schema.resolves)
+    }
+
     /// Whether a class of the node has a resolver.
     pub(crate) fn may_resolve(&self, node: &Node) -> bool {
         let Some(schema) = self.rules.schema.filter(|schema| schema.resolves) else { return false };
