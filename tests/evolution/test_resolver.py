@@ -779,7 +779,7 @@ def test_nested_classes_in_plain_formats(name: str) -> None:
     holdall.register(Dog, name=f"{name}.dog")
 
 
-def test_a_field_whose_value_is_refused_gets_its_default() -> None:
+def test_a_field_whose_value_is_refused_gets_its_default(name: str) -> None:
     @dataclass(slots=True)
     class Car:
         doors: int
@@ -793,6 +793,10 @@ def test_a_field_whose_value_is_refused_gets_its_default() -> None:
     wanted = {"all": [Car(4, Color.OTHER, [Color.RED]), Car(2, Color.RED)]}
     for fmt in (msgpack, bson, holdall):
         assert fmt.loads(fmt.dumps(data), type=dict[str, list[Car]], resolver=resolver) == wanted
+    holdall.register(Color, name=name, resolver=resolver)
+    for fmt in (msgpack, bson, holdall):
+        assert fmt.loads(fmt.dumps(data), type=dict[str, list[Car]]) == wanted
+    holdall.register(Color, name=name)
 
 
 def test_models_in_plain_formats() -> None:

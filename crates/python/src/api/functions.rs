@@ -60,6 +60,8 @@ pub fn dumps(
 /// trust: also accept trusted messages, which import and call what they name: only from sources that you trust.
 /// strict: with `type`, refuse text for a number, and the like; False converts it.
 /// dec_hook: with `type`, called as `dec_hook(annotation, value)` to build values of types that holdall does not know.
+/// resolver: called as `resolver(stored)` with a `holdall.resolve.Stored` for each layout of a class, before that class's own; says what
+/// becomes of it. See `holdall.resolve`. In MessagePack and BSON it needs `type`.
 /// limits: bounds on depth, objects and memory; `Limits` has the defaults.
 /// buffers: the out-of-band buffers that `dumps(..., buffers=)` collected, in order.
 ///

@@ -34,9 +34,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// The object as the node wants it, with everything in it.
     pub(super) fn converted(&mut self, id: NodeId, object: Owned, depth: usize) -> Result<Owned> {
         let node = self.rules.node(id);
-        let whole = || -> Result<Owned> { self.rules.coerce(id, object.clone()) };
         if node.any || !(is_dict(&object) || is_list(&object)) {
-            return whole();
+            return self.whole_value(id, object);
         }
         if depth > DEEPEST {
             return Err(limit("nested too deep to be upgraded", self.here()));
@@ -61,7 +60,15 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     (None, None) => Err(expected(&node.name, "dict")),
                 }
             }
-            _ => whole(),
+            _ => self.whole_value(id, object),
+        }
+    }
+
+    /// A value of which no part is converted.
+    fn whole_value(&mut self, id: NodeId, object: Owned) -> Result<Owned> {
+        match self.rules.coerce(id, object.clone()) {
+            Err(fault) if fault.is_invalid() && self.may_ask() => self.resolved_value(&object, id)?.ok_or(fault),
+            made => made,
         }
     }
 
