@@ -125,8 +125,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             None => {
                 let class = given.get_type().name()?;
                 let wanted = "a class, Use, Record, ByValue, Value, SKIP, Refuse or None";
-                Err(PyErr::from(PyTypeError::new_err(format!("a resolver's answer: expected {wanted}, got {class}")))
-                    .into())
+                Err(PyTypeError::new_err(format!("a resolver's answer: expected {wanted}, got {class}")).into())
             }
         }
     }
@@ -301,7 +300,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             _ => {
                 let why =
                     "a resolver's answer by value: expected an object, a class, Use, Record, Value, SKIP or Refuse";
-                Err(PyErr::from(PyTypeError::new_err(why)).into())
+                Err(PyTypeError::new_err(why).into())
             }
         }
     }
@@ -400,16 +399,16 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             numbered.state = super::State::LeftOut;
             numbered.object = None;
         }
-        if let Some(depth) = self.tables.stack.len().checked_sub(1) {
-            if self.left_out.last() != Some(&depth) {
-                self.left_out.push(depth);
-            }
+        // Of the outermost value there is none.
+        let depth = self.tables.stack.len().wrapping_sub(1);
+        if self.left_out.last() != Some(&depth) {
+            self.left_out.push(depth);
         }
     }
 
     /// Refuses a mark of what is left out where there is nothing to leave it out of.
     pub(crate) fn rooted(&self, root: Owned) -> Result<Owned> {
-        match is_skip(root.get()) && !self.may_leave_out_root {
+        match !self.left_out.is_empty() && is_skip(root.get()) && !self.may_leave_out_root {
             true => Err(decode("a resolver leaves out the outermost value: answer with a `Value`", self.here())),
             false => Ok(root),
         }

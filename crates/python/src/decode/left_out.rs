@@ -13,40 +13,19 @@ use crate::shapes::{put, Build, Place, Shape};
 use crate::types::resolver::is_skip;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyDict, PyList, PySet, PyTuple};
 use std::rc::Rc;
+
+pub(crate) const LEFT_OUT: &str =
+    "a resolver leaves out a value that what holds it can't be without: answer with a `Value`";
 
 /// Why a value can't be left out.
 #[cold]
 fn needed(at: usize) -> Fault {
-    decode("a resolver leaves out a value that what holds it can't be without: answer with a `Value`", at)
+    decode(LEFT_OUT, at)
 }
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// Takes what is left out, where it would be hashed or appended. `false`: it is stored, and taken out in the end.
-    #[cold]
-    pub(crate) fn deliver_left_out(&mut self, value: &Owned) -> Result<bool> {
-        let here = self.here();
-        let Some(frame) = self.tables.stack.last_mut() else { return Ok(false) };
-        let skips = is_skip(value.get());
-        match frame.kind {
-            Kind::Pairs if skips || frame.key.as_ref().is_some_and(|key| is_skip(key.get())) => {
-                frame.at += 1;
-                // Of a key, the value that follows is dropped; of a value, its key.
-                if frame.key.take().is_none() {
-                    frame.set_key(value.clone(), 0);
-                }
-                Ok(true)
-            }
-            Kind::Set | Kind::Append if skips => {
-                frame.at += 1;
-                Ok(true)
-            }
-            Kind::Factory | Kind::Array | Kind::Reduce | Kind::Lists if skips => Err(needed(here)),
-            _ => Ok(false),
-        }
-    }
-
     /// Takes the marks out of a full container.
     #[cold]
     #[inline(never)]
@@ -68,7 +47,16 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Kind::Fields => self.reset_fields(frame),
             Kind::Typed => self.reset_typed(frame),
             Kind::Gather => self.drop_gathered(frame),
-            _ => Ok(()),
+            Kind::Pairs => {
+                frame.flags &= !LEARNS_KEYS;
+                let dict = frame.object.as_ref().ok_or_else(|| needed(frame.offset))?;
+                without_marks(&self.rules.bound(dict))
+            }
+            Kind::Set | Kind::Append => {
+                let members = frame.object.as_ref().ok_or_else(|| needed(frame.offset))?;
+                without_marked_members(&self.rules.bound(members))
+            }
+            Kind::Factory | Kind::Array | Kind::Reduce | Kind::Lists => Err(needed(frame.offset)),
         }
     }
 
@@ -219,14 +207,44 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 }
 
-/// Removes the keys of a dict under which there is a mark.
+/// Removes the items of a dict that are a mark, or its key is.
 fn without_marks(dict: &Bound<'_, PyAny>) -> Result<()> {
     let Ok(items) = dict.cast::<PyDict>() else { return Ok(()) };
-    let marked: Vec<Bound<'_, PyAny>> =
-        items.iter().filter(|(_, value)| is_skip(value.as_ptr())).map(|(key, _)| key).collect();
+    let marked: Vec<Bound<'_, PyAny>> = items
+        .iter()
+        .filter(|(key, value)| is_skip(key.as_ptr()) || is_skip(value.as_ptr()))
+        .map(|(key, _)| key)
+        .collect();
+    let ordered = items.py().import("collections")?.getattr("OrderedDict")?;
+    let is_ordered = items.is_instance(&ordered)?;
     for key in &marked {
-        items.del_item(key)?;
+        match is_ordered {
+            // It keeps an order besides, of which the dict knows nothing.
+            true => drop(ordered.call_method1("__delitem__", (items, key))?),
+            false => items.del_item(key)?,
+        }
     }
+    Ok(())
+}
+
+/// Removes the marks from a set or a deque, by the builtins' own methods.
+fn without_marked_members(members: &Bound<'_, PyAny>) -> Result<()> {
+    let py = members.py();
+    let class = match members.is_instance_of::<PySet>() {
+        true => py.get_type::<PySet>().into_any(),
+        false => py.import("collections")?.getattr("deque")?,
+    };
+    let all = class.call_method1("__iter__", (members,))?;
+    let rest: Vec<Bound<'_, PyAny>> = all.try_iter()?.collect::<PyResult<_>>()?;
+    if class.is(py.get_type::<PySet>()) {
+        for mark in rest.iter().filter(|member| is_skip(member.as_ptr())) {
+            class.call_method1("discard", (members, mark))?;
+        }
+        return Ok(());
+    }
+    let rest = PyList::new(py, rest.iter().filter(|member| !is_skip(member.as_ptr())).collect::<Vec<_>>().iter())?;
+    class.call_method1("clear", (members,))?;
+    class.call_method1("extend", (members, rest))?;
     Ok(())
 }
 

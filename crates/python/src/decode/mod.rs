@@ -150,6 +150,9 @@ pub(crate) enum State {
     Skipped,
 }
 
+/// A layout about which resolvers were asked, and what they said, if anything.
+type Asked = (Rc<Shape>, Option<Rc<crate::shapes::decided::Verdict>>);
+
 /// Caches for one message; boxed, since few messages need them.
 #[derive(Default)]
 pub(crate) struct Memo {
@@ -157,8 +160,7 @@ pub(crate) struct Memo {
     found: HashMap<usize, Rc<Shape>, rustc_hash::FxBuildHasher>,
     /// Shared objects coerced for another node, by object id and node.
     /// What resolvers said of layouts, by address, with the layout.
-    pub(crate) verdicts:
-        HashMap<usize, (Rc<Shape>, Option<Rc<crate::shapes::decided::Verdict>>), rustc_hash::FxBuildHasher>,
+    pub(crate) verdicts: HashMap<usize, Asked, rustc_hash::FxBuildHasher>,
     /// And those of dicts, by their keys.
     pub(crate) answers: HashMap<Vec<u8>, Rc<crate::shapes::decided::Answer>>,
     made_into: HashMap<(u32, NodeId), Owned, rustc_hash::FxBuildHasher>,

@@ -7,7 +7,6 @@ use crate::shapes::decided::Answer;
 use crate::types::record::record_type;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use pyo3::PyTypeInfo;
 
@@ -48,11 +47,9 @@ pub fn is_skip(object: crate::cpython::Obj) -> bool {
     unsafe { pyo3::ffi::Py_TYPE(object) == Skip::type_object_raw(Python::assume_attached()) }
 }
 
-/// The mark of what is left out.
+/// A mark of what is left out, which equals no other: several may be in one set.
 pub fn skip(py: Python<'_>) -> PyResult<Owned> {
-    static SKIP: PyOnceLock<Py<Skip>> = PyOnceLock::new();
-    let skip = SKIP.get_or_try_init(py, || Py::new(py, Skip))?;
-    Ok(owned(skip.bind(py).as_any()))
+    Ok(owned(Bound::new(py, Skip)?.as_any()))
 }
 
 /// The classes and the constant of `holdall.resolve`.

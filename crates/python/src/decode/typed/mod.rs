@@ -136,7 +136,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return self.read_skipped(index, id);
         }
         let object = self.numbered(number)?;
-        if is_skip(object.get()) {
+        if !self.left_out.is_empty() && is_skip(object.get()) {
             return Ok(object);
         }
         self.known_as(index, object, id)
@@ -288,7 +288,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Coerces an object that was built without the node; later references get the coerced object.
     pub(crate) fn checked_object(&mut self, object: Owned, id: NodeId, object_id: u32) -> Result<Owned> {
         let raw = object.get();
-        if is_skip(raw) {
+        if !self.left_out.is_empty() && is_skip(raw) {
             return Ok(object);
         }
         // SAFETY: `object` is an owned reference.
