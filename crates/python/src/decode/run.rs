@@ -420,6 +420,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// Stores a value into the container on top of the stack.
+    // Long: an arm for each kind of frame.
     pub(crate) fn deliver(&mut self, value: Owned) -> Result<()> {
         let here = self.here();
         let half_seen = self.late.half_seen;
