@@ -25,6 +25,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         node: &'i Node,
         id: NodeId,
     ) -> Result<Option<Owned>> {
+        // The usual case: one class, of which nothing is older and nobody decides.
+        if let Some(only) = self.only_class(node) {
+            let shape = self.members_shape(only)?;
+            return self.begin_typed(&shape, len);
+        }
         if self.options.resolver.is_some() && !node.classes.is_empty() {
             return self.untyped(token, id);
         }
