@@ -61,7 +61,7 @@ bench-lisp: override ARGS += --only sbcl
 bench-lisp: bench ## of these, cl-binary-store's data sets beside SBCL; CL_BINARY_STORE=the library's source
 
 ##@ Check
-.PHONY: check test beside-the-build lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-readers check-versions peers corpora interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
+.PHONY: check test beside-the-build lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-readers check-versions peers check-evolution-peers corpora interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
 # `+`: what stands in a variable is not seen to be make, which would keep its jobs to itself.
 STEP = +@$(MAKE) --no-print-directory
 # What takes more than a few seconds: hostile inputs, deep graphs, processes that are killed, random graphs, whole programs.
@@ -171,6 +171,9 @@ peers: $(EXTENSION) $(PEERS)/.stamp $(PEER_SOURCES)/.stamp ## the tests of msgpa
 	cd $(PEER_SOURCES)/msgspec && $(RUN_PEER) --rootdir . -p with_msgspec \
 		$(patsubst %,tests/unit/test_%.py,msgpack common constraints integration) $(ARGS)
 
+check-evolution-peers: $(EXTENSION) $(VENV)/.stamp-test $(VENV)/.stamp-evolution-peers ## what docs/evolution.md says of Avro and protobuf, with fastavro and protobuf
+	$(BIN)/python -m pytest -q tests/evolution/test_avro.py tests/evolution/test_protobuf.py $(ARGS)
+
 corpora: $(VENV)/.stamp-venv ## fetch others' suites and documents that tests read, by pip and npm, into .corpora
 	$(BIN)/python -m tests.support.corpora
 
@@ -258,8 +261,9 @@ guided: ## the same, for speed: instrumented, trained, and built again by the pr
 docs: $(EXTENSION) $(VENV)/.stamp-test ## write the tables of docs/ anew: format.md, msgpack.md, bson.md, julia.md, lisp.md, types.md, evolution.md
 	$(WRITE_TABLES)
 
-vectors: $(EXTENSION) $(VENV)/.stamp-test ## write tests/vectors anew; what was released before must stay readable
+vectors: $(EXTENSION) $(VENV)/.stamp-test ## write tests/vectors anew, and add data of new changes to tests/evolution; what was released before must stay readable
 	$(BIN)/python tests/vectors/generate.py
+	$(BIN)/python -m tests.support.evolution_golden
 
 format: $(VENV)/.stamp-lint ## let ruff and rustfmt lay out the sources
 	$(BIN)/ruff check --fix --exit-zero .

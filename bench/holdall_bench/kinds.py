@@ -1,4 +1,4 @@
-"""`holdall bench kinds`: a hundred kinds of values, together in a list and each in a message of its own.
+"""`holdall bench kinds`: a hundred kinds of values, together in a list and each in a message of its own, many of them by a type, too.
 
 All ways of storing one kind take turns, and the least time of each counts, so that another process on the machine changes
 no verdict. Figures are nanoseconds a value.
@@ -23,8 +23,9 @@ import holdall.msgpack
 
 from .fidelity import compare, compare_each
 from .results import SAME
-from .suites.kinds import KINDS, USERS
+from .suites.kinds import KINDS, TYPED, USERS
 
+WAYS = ("together", "alone", "together, by a type", "alone, by a type")
 OURS = ("hold", "MessagePack", "BSON")
 PEERS = ("pickle", "msgspec", "marshal")
 # Below this factor, who is ahead is noise.
@@ -71,24 +72,31 @@ class Row:
         return ("hold" if factor >= 1 else best), factor
 
 
-def codecs() -> dict[str, Codec]:
-    to_bson, of_bson = holdall.bson.Encoder().encode, holdall.bson.Decoder().decode
+def codecs(annotation: Any = Any) -> dict[str, Codec]:
+    """annotation: what the values are loaded as; pickle and marshal know no types, and load what was stored."""
+    to_bson = holdall.bson.Encoder().encode
+    of_bson = holdall.bson.Decoder(type=Any if annotation is Any else dict[str, annotation]).decode
+    native = (
+        holdall.Decoder(types=USERS) if annotation is Any else holdall.Decoder(type=annotation, types=USERS)
+    )
     found = {
-        "hold": Codec(holdall.Encoder().encode, holdall.Decoder(types=USERS).decode),
-        "MessagePack": Codec(holdall.msgpack.Encoder().encode, holdall.msgpack.Decoder().decode),
+        "hold": Codec(holdall.Encoder().encode, native.decode),
+        "MessagePack": Codec(holdall.msgpack.Encoder().encode, holdall.msgpack.Decoder(type=annotation).decode),
         "BSON": Codec(lambda value: to_bson({"v": value}), lambda stored: of_bson(stored)["v"]),
         "pickle": Codec(pickle.dumps, pickle.loads, (5,)),
         "marshal": Codec(marshal.dumps, marshal.loads),
     }
     try:
         import msgspec
-    except ImportError:
+
+        by_type = msgspec.msgpack.Decoder(annotation)
+    except (ImportError, TypeError):  # or it doesn't take the type
         return found
-    return found | {"msgspec": Codec(msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder().decode)}
+    return found | {"msgspec": Codec(msgspec.msgpack.Encoder().encode, by_type.decode)}
 
 
 def measure(settings: Settings, progress: Callable[[str, float], None]) -> list[Row]:
-    """All kinds, two rows each. Raises AssertionError where hold does not give back what was stored."""
+    """All kinds, two rows each, and two more where they are loaded by a type. Raises AssertionError where hold does not give back what was stored."""
     seed = settings.seed if settings.seed is not None else Random().getrandbits(32)
     wanted = [
         name for name in KINDS if not settings.names or any(fnmatch(name, one) for one in settings.names)
@@ -100,12 +108,19 @@ def measure(settings: Settings, progress: Callable[[str, float], None]) -> list[
         values = [KINDS[name](r) for _ in range(settings.count)]
         rows.append(_row(name, "together", [values], len(values), settings))
         rows.append(_row(name, "alone", values[: settings.alone], 1, settings))
+        if (one := TYPED.get(name)) is not None:
+            rows.append(_row(name, "together, by a type", [values], len(values), settings, list[one]))
+            rows.append(_row(name, "alone, by a type", values[: settings.alone], 1, settings, one))
     return rows
 
 
-def _row(kind: str, way: str, values: list[Any], each: int, settings: Settings) -> Row:
+def _row(
+    kind: str, way: str, values: list[Any], each: int, settings: Settings, annotation: Any = Any
+) -> Row:
     found = {
-        name: (codec, kept) for name, codec in codecs().items() if (kept := _kept(codec, values)) is not None
+        name: (codec, kept)
+        for name, codec in codecs(annotation).items()
+        if (kept := _kept(codec, values)) is not None
     }
     assert "hold" in found, f"hold does not keep {kind}, {way}"
     turns = [(name, "dumps", codec.store, values, codec.extra) for name, (codec, _) in found.items()]
@@ -178,7 +193,7 @@ def table(rows: list[Row]) -> list[str]:
         sign = " !" if factor < 1 / NOISE else ""
         lines.append(f"{direction} {name:30}{figures}   {ahead} {factor:.2f}{sign}")
     lines.append("")
-    for way in ("together", "alone"):
+    for way in WAYS:
         for direction in ("dumps", "loads"):
             against = [
                 f"{ours} {factor:.2f} x {peer}"

@@ -131,7 +131,8 @@ def register(
     aliases: other names under which older data may hold it. Trusted messages name functions too: `register(function, aliases=[...])`
         has one found under names that it had.
     version: of the class's fields, from 1; stored with the class.
-    renames: {old field: new field}, applied to what was stored under an old name.
+    renames: {old field: new field}, applied to what was stored under an old name. In data of this very version a name of one of the
+        class's fields means that field.
     upgrade: called as `upgrade(fields, version)` with the stored fields (renamed already) and the stored version where that
         version isn't the class's own; returns the fields to fill in. The dict is the callee's to change. A function that
         requires a third argument is given the stored name (in plain formats the tag, or None).

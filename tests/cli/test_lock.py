@@ -52,7 +52,11 @@ class Program:
 
     @property
     def known(self):
-        return [each for each in classes_of(["shop"]) if each.cls in vars(self.module).values()]
+        return [
+            each
+            for each in classes_of(["shop"])
+            if each.cls in vars(self.module).values() or each.name.startswith("shop.")
+        ]
 
 
 def locked(code, before=None):
@@ -112,14 +116,14 @@ BREAKS = {
         ORDER,
         ORDER.replace("id: int", "id: str"),
         "the type of field `id` was `int`, and is `str` now",
-        "version=2 with an `upgrade` that converts it; or the old type next to the new",
+        "version=2 with an `upgrade` that converts it (and `version_field`, for MessagePack and BSON); or the old type next to the new",
         ORDER.replace("id: int", "id: str | int"),
     ),
     "no more None": (
         ORDER + "    next: Order | None = None\n",
         ORDER + "    next: 'Order' = None\n",
         "the type of field `next` was `shop.Order | None`, and is `shop.Order` now",
-        "version=2 with an `upgrade` that converts it; or the old type next to the new",
+        "version=2 with an `upgrade` that converts it (and `version_field`, for MessagePack and BSON); or the old type next to the new",
         ORDER + "    next: 'Order | None' = None\n",
     ),
     "moved class": (
@@ -149,21 +153,21 @@ BREAKS = {
         COLOR,
         COLOR.replace("    RED = 1\n", ""),
         "member `RED` is gone",
-        "`RED` again, or a resolver that says what takes its place",
+        "`RED` again; or `renames`, `_missing_` or a resolver, which say what takes its place",
         COLOR,
     ),
     "renamed member": (
         COLOR,
         COLOR.replace("BLUE", "NAVY"),
         "member `BLUE` is gone: `NAVY` has its value",
-        "BLUE = NAVY behind it, in the class",
+        "renames={'BLUE': 'NAVY'}, or BLUE = NAVY behind it, in the class",
         COLOR.replace("BLUE", "NAVY") + "    BLUE = NAVY\n",
     ),
     "changed value": (
         COLOR,
         COLOR.replace("BLUE = 2", "BLUE = 3"),
         "the value of `BLUE` changed: MessagePack and BSON store values",
-        "BLUE = 2 as before, or a resolver",
+        "BLUE = 2 as before, or `_missing_` or a resolver",
         COLOR,
     ),
     "swapped values": (
@@ -184,14 +188,14 @@ BREAKS = {
         POINT,
         "@dataclass\nclass Point:\n    x: int\n    y: int\n",
         "MessagePack and BSON stored its fields by position, and do not now",
-        "a named tuple, if it was one, else a class, as before",
+        "array_like=True; or a named tuple, as before",
         POINT,
     ),
     "array_like": (
         ORDER,
         ORDER + "holdall.register(Order, array_like=True)\n",
         "MessagePack and BSON stored its fields by name, and do not now",
-        "array_like=False, as before",
+        "array_like=False",
         ORDER + "holdall.register(Order)\n",
     ),
     "other keys": (
@@ -205,7 +209,7 @@ BREAKS = {
         ORDER + "holdall.register(Order, tag='o')\n",
         ORDER + "holdall.register(Order, tag='order')\n",
         "its tag in MessagePack and BSON changed",
-        "tag='o', tag_field='type'",
+        "tag='o', tag_field='type'; or aliases=['o'], if the key is the same",
         ORDER + "holdall.register(Order, tag='o', tag_field='type')\n",
     ),
     "another base": (
@@ -231,10 +235,46 @@ BREAKS = {
         "resolver",
         ORDER,
     ),
+    "type changed, no version in plain formats": (
+        ORDER,
+        ORDER.replace("id: int", "id: str") + UPGRADE,
+        "MessagePack and BSON store no version, and `id` of another type is taken for today's",
+        "version_field='v', or another key of your choice",
+        ORDER.replace("id: int", "id: str") + UPGRADE.replace("version=2", "version=2, version_field='v'"),
+    ),
+    "field of __post_init__": (
+        ORDER,
+        ORDER
+        + "    n: int = dataclasses.field(init=False)\n    def __post_init__(self):\n        self.n = 1\n",
+        "field `n` is set by `__post_init__` alone, which loading without a type does not call",
+        "a default; or version=2 with an `upgrade`",
+        ORDER + "    n: int = dataclasses.field(init=False, default=1)\n",
+    ),
+    "class within a class": (
+        "class Shop:\n    @dataclass\n    class Order:\n        id: int\n",
+        ORDER,
+        "no class of the program has this name; `shop.Order` (shop) is like it",
+        "@holdall.register(aliases=['shop.Shop.Order']), if it was moved",
+        "@holdall.register(aliases=['shop.Shop.Order'])\n@dataclass\nclass Order:\n    id: int\n",
+    ),
+    "value of a flag": (
+        COLOR.replace("Enum", "Flag"),
+        COLOR.replace("Enum", "Flag").replace("BLUE = 2", "BLUE = 4"),
+        "the value of `BLUE` changed: MessagePack and BSON store values, and hold those of combinations",
+        "BLUE = 2 as before, or `_missing_` or a resolver",
+        COLOR.replace("Enum", "Flag"),
+    ),
+    "removed field, unknown refused": (
+        ORDER,
+        ORDER.replace("    label: str\n", "") + "holdall.register(Order, unknown='refuse')\n",
+        "field `label` is gone, and unknown fields are refused",
+        'unknown="drop"; or version=2 with an `upgrade`',
+        ORDER.replace("    label: str\n", "") + "holdall.register(Order, unknown='drop')\n",
+    ),
     "removed field, refused": (
         ORDER + "holdall.register(Order, forbid_unknown=True)\n",
         ORDER.replace("    label: str\n", "") + "holdall.register(Order, forbid_unknown=True)\n",
-        "field `label` is gone, and loading by type refuses unknown fields",
+        "field `label` is gone, and unknown fields are refused",
         "no `forbid_unknown`; or version=2 with an `upgrade`",
         ORDER.replace("    label: str\n", ""),
     ),
@@ -303,6 +343,28 @@ COMPATIBLE = {
         + "@dataclass\nclass Sub(Order):\n    pass\n"
         + "@dataclass\nclass Holds:\n    it: Order\n",
         [],
+    ),
+    "renamed member": (
+        COLOR,
+        COLOR.replace("BLUE", "NAVY") + "holdall.register(Color, renames={'BLUE': 'NAVY'})\n",
+        ["member `NAVY` was added"],
+    ),
+    "member that is asked for": (
+        COLOR,
+        COLOR.replace("    RED = 1\n", "")
+        + "    @classmethod\n    def _missing_(cls, value):\n        return cls.BLUE\n",
+        [],
+    ),
+    "old tag": (
+        ORDER + "holdall.register(Order, tag='o')\n",
+        ORDER + "holdall.register(Order, tag='order', aliases=['shop.o'])\n",
+        [],
+    ),
+    "key besides the name": (ORDER, ORDER + "holdall.register(Order, rename={'label': 'l'})\n", []),
+    "lazy field": (
+        ORDER,
+        ORDER + "    n: int = dataclasses.field(init=False)\n",
+        ["field `n` was added, and is unset in stored data"],
     ),
     "member": (COLOR, COLOR + "    GREEN = 3\n", ["member `GREEN` was added"]),
     "position behind": (POINT, POINT + "    z: int = 0\n", ["field `z` was added, and has a default"]),
@@ -406,7 +468,7 @@ def test_the_command_from_the_first_lock_to_a_break():
     assert done == (
         1,
         "shop.py:6: shop.Color: breaks: member `BLUE` is gone\n"
-        "    write: `BLUE` again, or a resolver that says what takes its place\n"
+        "    write: `BLUE` again; or `renames`, `_missing_` or a resolver, which say what takes its place\n"
         f"holdall.lock:{line}: shop.Order: breaks: no class of the program has this name; `orders.Order` (orders.py:7) is like it\n"
         "    write: @holdall.register(aliases=['shop.Order']), if it was moved\n"
         "holdall.lock: the code breaks 2 stored classes\n",

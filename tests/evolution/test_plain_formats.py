@@ -74,6 +74,35 @@ def test_a_model_with_a_renamed_field(fmt):
         fmt.loads(fmt.dumps({"price": 2}), type=Model)
 
 
+def test_a_struct_with_keys_of_its_own(fmt):
+    class Shouting(msgspec.Struct, rename="upper"):
+        first_name: str
+
+    for key in ("FIRST_NAME", "first_name"):
+        if key == "first_name":
+            with pytest.raises(
+                holdall.ValidationError, match="missing required field `FIRST_NAME`$|`first_name`"
+            ):
+                msgpack.loads(msgpack.dumps({key: "Ann"}), type=Shouting)
+            holdall.register(Shouting, name=f"Shouting{next(_numbers)}")
+        assert fmt.loads(fmt.dumps({key: "Ann"}), type=Shouting) == Shouting("Ann")
+
+
+def test_a_root_model_comes_back(fmt):
+    class Numbers(pydantic.RootModel[list[int]]):
+        pass
+
+    class Named(pydantic.RootModel[dict[str, int]]):
+        pass
+
+    for value in (Numbers([1, 2]), Named({"a": 1}), Named({"root": 1})):
+        assert fmt.loads(fmt.dumps(value), type=type(value)) == value
+    # Foreign data has the content alone.
+    assert msgpack.loads(msgpack.dumps({"root": 1}), type=Named) == Named({"root": 1})
+    with pytest.raises(holdall.ValidationError, match="valid integer"):
+        msgpack.loads(msgpack.dumps({"root": ["x"]}), type=Numbers)
+
+
 # --- versions ---
 class Inner(NamedTuple):
     x: int

@@ -7,6 +7,7 @@ import io
 import pathlib
 import sys
 import tarfile
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -80,3 +81,14 @@ def test_julias_samples_are_unpacked_once(tmp_path: pathlib.Path) -> None:
     mark.touch()
     places.unpack(places.JULIA_SAMPLES, folder)
     assert mark.exists() and [path.name for path in folder.parent.iterdir()] == ["julia_values"]
+
+
+def test_whoever_unpacks_meanwhile_finds_everything(tmp_path):
+    def unpacked() -> set[str]:
+        places.unpack(places.JULIA_SAMPLES, tmp_path / "julia_values")
+        return {path.name for path in (tmp_path / "julia_values").iterdir()}
+
+    with ThreadPoolExecutor(8) as pool:
+        found = [each.result() for each in [pool.submit(unpacked) for _ in range(8)]]
+    assert "values.jl" in found[0]
+    assert found == found[:1] * 8

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pathlib
 import shutil
@@ -29,10 +30,15 @@ def data_folder(name: str) -> pathlib.Path:
 
 
 def unpack(archive: pathlib.Path, folder: pathlib.Path) -> None:
-    """Unpack the archive's `folder.name` to `folder`, if that is missing or older."""
-    if folder.is_dir() and folder.stat().st_mtime >= archive.stat().st_mtime:
-        return
+    """Unpack the archive's `folder.name` to `folder`, if that is missing or older. Processes that want the same take turns."""
     folder.parent.mkdir(exist_ok=True)
+    with open(folder.parent / f".{folder.name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.is_dir() or folder.stat().st_mtime < archive.stat().st_mtime:
+            _unpack(archive, folder)
+
+
+def _unpack(archive: pathlib.Path, folder: pathlib.Path) -> None:
     made = pathlib.Path(tempfile.mkdtemp(dir=folder.parent))
     try:
         with tarfile.open(archive) as tar:
@@ -44,12 +50,7 @@ def unpack(archive: pathlib.Path, folder: pathlib.Path) -> None:
                     assert inside is not None
                     target.write_bytes(inside.read())
         shutil.rmtree(folder, ignore_errors=True)
-        # Other processes may do the same at this moment: whoever comes second has nothing to do.
-        if not folder.is_dir():
-            (made / folder.name).rename(folder)
-    except OSError:
-        if not folder.is_dir():
-            raise
+        (made / folder.name).rename(folder)
     finally:
         shutil.rmtree(made, ignore_errors=True)
 

@@ -24,6 +24,9 @@ from tests.support import typed_models as models
 from tests.support.typed_models import Box, Camel, Cat, Closed, Dog, Line, Movie, Pair, Point, Row, Team, User
 
 SENTINEL = "s3ntinel"
+# Of registered classes.
+INVALID_TAG = "Invalid tag: if it is an old one, `register` its class with it in `aliases`"
+DEFAULT = ": give it a default, or `register` the class with `upgrade`"
 NUMBER = 987_654_321
 UTC = datetime.timezone.utc
 
@@ -260,8 +263,8 @@ def shapes() -> list[Failure]:
             "array_like, wrong tag",
             models.TaggedRow,
             lambda: [NUMBER, 1, "a"],
-            "Invalid tag",
-            said_plain="Invalid tag",
+            INVALID_TAG,
+            said_plain=INVALID_TAG,
         ),
         Failure("missing", Point, lambda: {"y": 1}, "Object missing required field `x`"),
         Failure(
@@ -276,8 +279,8 @@ def shapes() -> list[Failure]:
             "missing, renamed",
             Camel,
             dict,
-            "Object missing required field `first_name`",
-            said_plain="Object missing required field `firstName`",
+            "Object missing required field `first_name`" + DEFAULT,
+            said_plain="Object missing required field `firstName`" + DEFAULT,
         ),
         Failure("missing, TypedDict", Movie, lambda: {"year": 1}, "Object missing required field `title`"),
         Failure("missing, attrs", models.AttrsUser, dict, "Object missing required field `name`"),
@@ -286,15 +289,15 @@ def shapes() -> list[Failure]:
         Failure("missing, pydantic", models.ModelUser, dict, "Field required", ("name",)),
         Failure("unknown", Closed, grown, "Object contains unknown field `unknown`"),
         Failure("tag missing", Cat | Dog, lambda: {"name": text()}, "Object missing required field `kind`"),
-        Failure("tag unknown", Cat | Dog, lambda: {"kind": text()}, "Invalid tag", ("kind",), text),
+        Failure("tag unknown", Cat | Dog, lambda: {"kind": text()}, INVALID_TAG, ("kind",), text),
         Failure(
-            "tag of another class", Cat, lambda: {"kind": text(), "name": "a"}, "Invalid tag", ("kind",), text
+            "tag of another class", Cat, lambda: {"kind": text(), "name": "a"}, INVALID_TAG, ("kind",), text
         ),
         Failure(
             "tag of another type",
             Cat | Dog,
             lambda: {"kind": [text()]},
-            "Invalid tag",
+            INVALID_TAG,
             ("kind",),
             lambda: [text()],
         ),
@@ -309,7 +312,7 @@ def shapes() -> list[Failure]:
             "a class that is not permitted",
             Point,
             lambda: User(text(), 1),
-            "Expected `Point`, got `tests.support.typed_models.User`",
+            "Expected `Point`, got `tests.support.typed_models.User`; if that is its old name, `register` it with the name in `aliases`",
             only="hold",
         ),
         Failure(

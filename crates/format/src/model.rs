@@ -114,6 +114,30 @@ pub enum Bytes<'i> {
     StrictUtf8(&'i [u8]),
 }
 
+/// How bytes hold text: a [`Bytes`] without its bytes. Functions that aren't inlined take both apart: an enumeration with a slice in
+/// it is passed by its address, and every leaf that might be one would have to be kept in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextForm {
+    Ascii,
+    Latin1,
+    Ucs2,
+    Utf8,
+    StrictUtf8,
+}
+
+impl<'i> Bytes<'i> {
+    #[inline(always)]
+    pub fn split(self) -> (TextForm, &'i [u8]) {
+        match self {
+            Bytes::Ascii(bytes) => (TextForm::Ascii, bytes),
+            Bytes::Latin1(bytes) => (TextForm::Latin1, bytes),
+            Bytes::Ucs2(bytes) => (TextForm::Ucs2, bytes),
+            Bytes::Utf8(bytes) => (TextForm::Utf8, bytes),
+            Bytes::StrictUtf8(bytes) => (TextForm::StrictUtf8, bytes),
+        }
+    }
+}
+
 /// A run of integers of one width, little-endian.
 #[derive(Debug, Clone, Copy)]
 pub enum Ints<'i> {

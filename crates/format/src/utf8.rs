@@ -87,6 +87,21 @@ pub fn measure(bytes: &[u8]) -> Option<Measure> {
     Some(Measure { count, width })
 }
 
+/// [`decode`] for short texts, of which one mask isn't worth its preparation: character by character, of as many bytes as the first says.
+pub fn decode_short<U: Unit>(bytes: &[u8], out: &mut [U]) {
+    /// How many bytes a character takes, by the upper half of its first one, four bits each.
+    const LENGTHS: u64 = 0x4322_1111_1111_1111;
+    let mut at = 0;
+    for unit in out {
+        let word = match bytes.get(at..).and_then(|rest| rest.first_chunk::<4>()) {
+            Some(word) => u32::from_le_bytes(*word),
+            None => bytes.iter().skip(at).rev().fold(0, |word, &byte| word << 8 | u32::from(byte)),
+        };
+        *unit = U::of(word);
+        at += (LENGTHS >> (word >> 2 & 0x3C) & 7) as usize;
+    }
+}
+
 /// Writes the characters of `bytes`, which were measured, each as one unit; those for which there is no room are left out.
 pub fn decode<U: Unit>(bytes: &[u8], mut out: &mut [U]) {
     let mut at = 0;
@@ -184,9 +199,12 @@ mod tests {
         }
     }
 
-    fn decoded<U: Unit>(text: &str, room: usize) -> Vec<U> {
+    fn decoded<U: Unit + PartialEq + std::fmt::Debug>(text: &str, room: usize) -> Vec<U> {
         let mut units = vec![U::default(); room];
         decode(text.as_bytes(), &mut units);
+        let mut one_by_one = vec![U::default(); room];
+        decode_short(text.as_bytes(), &mut one_by_one);
+        assert_eq!(units, one_by_one);
         units
     }
 

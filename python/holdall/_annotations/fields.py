@@ -243,10 +243,10 @@ def set_up(entry: dict[str, Any], settings: Any) -> None:
         )
         if settings.tag is not None:
             entry["tag"] = (settings.tag_field or "type", settings.tag)
-        entry.update(other_tags=[], version=None, keeps_unknown=settings.unknown == "keep")
+        entry.update(registered=True, other_tags=[], version=None, keeps_unknown=settings.unknown == "keep")
         entry["resolves"] = settings.resolver is not None
         if entry["tag"] is not None:
-            entry["other_tags"] = [tag for tag in _old_tags(settings.aliases) if tag != entry["tag"][1]]
+            entry["other_tags"] = [tag for tag in old_tags(settings.aliases) if tag != entry["tag"][1]]
         # The fields of a pydantic model get their new names as those of an older version do.
         renamed_model = entry.get("kind") == "pydantic" and bool(settings.renames)
         if settings.upgrades or settings.version_field is not None or renamed_model:
@@ -266,23 +266,23 @@ def set_up(entry: dict[str, Any], settings: Any) -> None:
         seen.add(entry["tag"][0])
     if settings is not None:
         for field in entry["fields"]:
-            found = [key for key in _old_keys(field["name"], settings) if key not in seen]
+            found = [key for key in old_keys(field["name"], settings) if key not in seen]
             field["old_keys"] = list(dict.fromkeys(found))
             seen.update(found)
 
 
-def _old_keys(name: str, settings: Any) -> list[str]:
-    """The keys under which a field may be found besides its own: its name where `rename` gives it another, and
+def old_keys(name: str, settings: Any) -> list[str]:
+    """The keys under which a field may be found besides its own: its name, where its class gives it another key, and
     what it was called before.
     """
-    found = [] if settings.rename is None else [name]
+    found = [name]
     for old, new in settings.renames.items():
         if new == name:
             found += [old] if settings.rename is None else [renamed(old, settings.rename), old]
     return found
 
 
-def _old_tags(aliases: Iterable[str]) -> list[str]:
+def old_tags(aliases: Iterable[str]) -> list[str]:
     """A class's aliases as tags: whole, and without the module. Which dots are the module's isn't known."""
     found = []
     for alias in aliases:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -71,9 +72,11 @@ def _compared(version: int, old: Layout, known: Known, others: Iterable[Known]) 
     found = [*_base(old, new, known)]
     if new["kind"] == "pydantic" and old["kind"] not in ("pydantic", "open"):
         found += _model(version, old, known)
+    names = {name: each for each in others for name in each.names}
     if version == known.version or not known.upgrades:
-        names = {name: each for each in others for name in each.names}
         found += [*_fields(version, old, known, names), *_plain(old, new, known)]
+    elif not known.by_version:
+        found += _untold(old, known, names)
     return found
 
 
@@ -143,34 +146,45 @@ def _names(layout: Layout) -> set[str]:
 def _enum(old: Layout, new: Layout, known: Known) -> Iterator[Finding]:
     before, now = old.get("members", {}), new["members"]
     for name in (*before, *old.get("names", ())):
-        if name not in now:
-            others = [
-                each
-                for each, value in now.items()
-                if name in before and _same(value, before[name]) and each not in before
-            ]
-            if others:
-                yield Finding(
-                    True,
-                    f"member `{name}` is gone: `{others[0]}` has its value",
-                    f"{name} = {others[0]} behind it, in the class",
-                )
-                continue
-            yield Finding(
-                True,
-                f"member `{name}` is gone",
-                f"`{name}` again, or a resolver that says what takes its place",
-            )
-        elif name in before and not _same(before[name], now[name]):
-            was = [each for each, value in before.items() if _same(value, now[name])]
-            what = f"the value of `{name}` changed: {_PLAIN} store values"
-            what += f", and read `{was[0]}` as `{name}`" if was else ""
-            # A resolver is asked about values that no member has.
-            remedy = f"{name} = {before[name]!r} as before" + ("" if was else ", or a resolver")
-            yield Finding(True, what, remedy)
+        target = name if name in now else known.renames.get(name, name)
+        if target not in now:
+            if not known.asked:
+                yield _lost_member(name, before, now)
+        elif name in before and not _same(before[name], now[target]):
+            yield _other_value(name, target, before, now, known)
     for name in now:
         if name not in before and name not in old.get("names", ()):
             yield Finding(False, f"member `{name}` was added")
+
+
+def _other_value(
+    name: str, target: str, before: dict[str, Any], now: dict[str, Any], known: Known
+) -> Finding:
+    was = [each for each, value in before.items() if _same(value, now[target])]
+    what = f"the value of `{name}` changed"
+    is_free = not any(_same(value, before[name]) for value in now.values())
+    if known.asked and is_free and not was:
+        return Finding(False, f"{what}: `_missing_` is asked for the old one in {_PLAIN}")
+    stores = f"{_PLAIN} store values" + (
+        ", and hold those of combinations" if issubclass(known.cls, enum.Flag) else ""
+    )
+    stores += f", and read `{was[0]}` as `{target}`" if was else ""
+    # Neither is asked about values that a member has.
+    others = ", or `_missing_` or a resolver" if is_free and not was else ""
+    return Finding(True, f"{what}: {stores}", f"{target} = {before[name]!r} as before{others}")
+
+
+def _lost_member(name: str, before: dict[str, Any], now: dict[str, Any]) -> Finding:
+    others = [
+        each
+        for each, value in now.items()
+        if name in before and _same(value, before[name]) and each not in before
+    ]
+    if others:
+        remedy = f"renames={{{name!r}: {others[0]!r}}}, or {name} = {others[0]} behind it, in the class"
+        return Finding(True, f"member `{name}` is gone: `{others[0]}` has its value", remedy)
+    remedy = f"`{name}` again; or `renames`, `_missing_` or a resolver, which say what takes its place"
+    return Finding(True, f"member `{name}` is gone", remedy)
 
 
 def _same(one: object, other: object) -> bool:
@@ -237,6 +251,11 @@ def _fields(version: int, old: Layout, known: Known, names: dict[str, Known]) ->
             what += f"; `{like[0]}`, which is gone, has its type" if like else ""
             first = f"{rename}, if it was renamed; else " if like else ""
             yield Finding(True, what, f"{first}a default; or {upgrade}")
+        elif method := known.computed.get(name):
+            what = f"field `{name}` is set by `{method}` alone, which loading without a type does not call"
+            yield Finding(True, what, f"a default; or {upgrade}")
+        elif name in known.computed:
+            yield Finding(False, f"field `{name}` was added, and is unset in stored data")
         else:
             said = f"; if `{like[0]}` was renamed to it: {rename}" if len(like) == 1 else ""
             yield Finding(False, f"field `{name}` was added, and has a default{said}")
@@ -244,18 +263,33 @@ def _fields(version: int, old: Layout, known: Known, names: dict[str, Known]) ->
         if name in taken:
             continue
         if known.forbids:
-            what = f"field `{name}` is gone, and loading by type refuses unknown fields"
-            yield Finding(True, what, f"no `forbid_unknown`; or {upgrade}")
+            what = f"field `{name}` is gone, and unknown fields are refused"
+            yield Finding(True, what, f"{known.forbids}; or {upgrade}")
         else:
             yield Finding(False, f"field `{name}` was removed: stored values of it are not used")
     for name, target in targets.items():
         if target in now and not accepts(now[target]["type"], before[name]["type"], names):
             types = f"`{before[name]['type']}`, and is `{now[target]['type']}` now"
+            converts = f"{upgrade} that converts it (and `version_field`, for {_PLAIN})"
             yield Finding(
                 True,
                 f"the type of field `{target}` was {types}",
-                f"{upgrade} that converts it; or the old type next to the new",
+                f"{converts}; or the old type next to the new",
             )
+
+
+def _untold(old: Layout, known: Known, names: dict[str, Known]) -> Iterator[Finding]:
+    """Dicts of an older version that look like ones of today's, but for the type of a field."""
+    before, now = old.get("fields"), known.layout.get("fields")
+    if before is None or now is None or old["kind"] == "record" or known.layout.get("by"):
+        return
+    places = {known.renames.get(name, name): field for name, field in before.items()}
+    if not places.keys() >= {*known.required}:
+        return
+    for name, field in now.items():
+        if name in places and not accepts(field["type"], places[name]["type"], names):
+            what = f"{_PLAIN} store no version, and `{name}` of another type is taken for today's"
+            yield Finding(True, what, "version_field='v', or another key of your choice")
 
 
 def _upgrade(version: int, known: Known) -> str:
@@ -274,11 +308,9 @@ def _plain(old: Layout, new: Layout, known: Known) -> Iterator[Finding]:
         return
     if old.get("by") != new.get("by"):
         how = "position" if old.get("by") else "name"
-        is_tuple = "namedtuple" in (old["kind"], new["kind"])
-        remedy = (
-            "a named tuple, if it was one, else a class" if is_tuple else f"array_like={bool(old.get('by'))}"
-        )
-        yield Finding(True, f"{_PLAIN} stored its fields by {how}, and do not now", f"{remedy}, as before")
+        remedy = "a class, as before" if new["kind"] == "namedtuple" else f"array_like={bool(old.get('by'))}"
+        remedy += "; or a named tuple, as before" if old["kind"] == "namedtuple" else ""
+        yield Finding(True, f"{_PLAIN} stored its fields by {how}, and do not now", remedy)
     elif new.get("by"):
         places = [known.renames.get(name, name) for name in before if not before[name].get("gone")]
         moved = any(name in now and [*now].index(name) != at for at, name in enumerate(places))
@@ -292,19 +324,23 @@ def _plain(old: Layout, new: Layout, known: Known) -> Iterator[Finding]:
         for name, field in before.items():
             target = known.renames.get(name, name)
             key = field.get("key", name)
-            if (
-                target in now
-                and now[target].get("key", target) != key
-                and (target == name or "key" in now[target])
-            ):
-                yield Finding(
-                    True,
-                    f"field `{target}` has another key in {_PLAIN}: it was {key!r}",
-                    f"rename={{{target!r}: {key!r}}}",
-                )
+            if target in now and key not in known.reads[target]:
+                what = f"field `{target}` has another key in {_PLAIN}: it was {key!r}"
+                yield Finding(True, what, _old_key(target, key, known))
     if old.get("tag") is not None and old["tag"] != new.get("tag"):
         key, _, value = old["tag"].partition("=")
-        yield Finding(True, f"its tag in {_PLAIN} changed", f"tag={value!r}, tag_field={key!r}")
+        if value in known.tags and key == (new.get("tag") or "").partition("=")[0]:
+            return
+        remedy = f"tag={value!r}, tag_field={key!r}; or aliases=[{value!r}], if the key is the same"
+        yield Finding(True, f"its tag in {_PLAIN} changed", remedy)
+
+
+def _old_key(field: str, key: str, known: Known) -> str:
+    """What to write for a key that is not read any more."""
+    if known.layout["kind"] == "pydantic":
+        choices = ", ".join(map(repr, dict.fromkeys((*sorted(known.reads[field]), key))))
+        return f"validation_alias=pydantic.AliasChoices({choices})"
+    return f"rename={{{field!r}: {key!r}}}"
 
 
 # --- types ---------------------------------------------------------------------------------------------------------------

@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import holdall
 
 from .. import _core
-from .._annotations.fields import family, members
+from .._annotations.fields import family, members, old_keys, old_tags
 from .._annotations.scopes import Scope, annotations_of, is_annotated, is_union, text_of
 from .._schemas import plain_form
 from ._alternatives import alternatives, is_always, path_of
 from ._write_python import Names
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Container, Iterable, Iterator
 
     from ._seen import Layout as Stored
     from ._seen import Seen
@@ -43,9 +43,11 @@ _BASES = (BaseException, list, dict, set, frozenset, tuple, str, bytes, bytearra
 class Known(NamedTuple):
     """A class of the program.
 
-    name: under which it is stored; names: all under which it is found. required: fields that have no default.
-    upgrades, resolves: whether it was registered with `upgrade` and with a resolver. decodes_versions: whether its `decode` takes the
-    version. forbids: whether loading by type refuses unknown fields.
+    name: under which it is stored; names: all under which it is found. required: fields that have no default; computed: those
+    that no constructor takes, and the method that sets them, if one does. upgrades, resolves: whether it was registered with
+    `upgrade` and with a resolver. decodes_versions: whether its `decode` takes the version. asked: whether an enumeration has
+    `_missing_`. forbids: what to write so that unknown fields are not refused, if they are. reads: the keys in plain formats
+    under which a field is read. tags: those that it answers to besides its own. by_version: whether plain formats store the version.
     """
 
     cls: type[Any]
@@ -54,12 +56,17 @@ class Known(NamedTuple):
     version: int
     layout: Layout
     required: tuple[str, ...]
+    computed: dict[str, str | None]
     renames: dict[str, str]
     upgrades: bool
     registered: bool
-    forbids: bool
     resolves: bool
     decodes_versions: bool
+    asked: bool
+    forbids: str
+    reads: dict[str, set[str]]
+    tags: tuple[str, ...]
+    by_version: bool
 
     @property
     def place(self) -> str:
@@ -73,21 +80,31 @@ class Known(NamedTuple):
 
 def classes_of(modules: Iterable[str], stored: Container[str] = ()) -> list[Known]:
     """The classes of modules that say their fields, those that are stored under these names, and all that were registered; by name."""
+    known = [each for cls in candidates(modules, stored) if (each := known_class(cls)) is not None]
+    return sorted(known, key=lambda each: each.name)
+
+
+def candidates(modules: Iterable[str], stored: Container[str] = ()) -> Iterable[type[Any]]:
+    """The same as classes."""
     modules = tuple(modules)
     found: dict[type[Any], None] = dict.fromkeys(
         cls for cls in _core.registered_subclasses(object) if not cls.__module__.startswith("holdall.")
     )
     for name, module in [*sys.modules.items()]:
         if name in modules or name.startswith(tuple(f"{each}." for each in modules)):
-            for cls in [*vars(module).values()]:
-                if (
-                    isinstance(cls, type)
-                    and cls.__module__ == name
-                    and (_is_stored(cls) or stored_name(cls) in stored)
-                ):
+            for cls in _classes_in(module, name):
+                if _is_stored(cls) or stored_name(cls) in stored:
                     found[cls] = None
-    known = [each for cls in found if (each := _known(cls)) is not None]
-    return sorted(known, key=lambda each: each.name)
+    return found
+
+
+def _classes_in(home: Any, module: str, within: str = "") -> Iterator[type[Any]]:
+    """The classes that are defined in a module, or in a class of it."""
+    for cls in [*vars(home).values()]:
+        if isinstance(cls, type) and cls.__module__ == module and cls.__qualname__.startswith(within):
+            yield cls
+            if cls is not home:
+                yield from _classes_in(cls, module, f"{cls.__qualname__}.")
 
 
 def _is_stored(cls: type[Any]) -> bool:
@@ -103,41 +120,48 @@ def stored_name(cls: type[Any]) -> str:
     return told[0] if told is not None else f"{cls.__module__}.{cls.__qualname__}"
 
 
-def _known(cls: type[Any]) -> Known | None:
+def known_class(cls: type[Any]) -> Known | None:
     told = _core.class_registration(cls)
     name, aliases, version, renames, upgrades, encodes = told or (stored_name(cls), (), 1, {}, False, False)
     settings = _core.class_settings(cls)
-    layout, required = _layout(cls, encodes)
+    layout, required, computed = _layout(cls, encodes)
     return Known(
-        cls,
-        name,
-        (name, *aliases),
-        version,
-        layout,
-        required,
-        renames,
-        upgrades,
-        told is not None,
-        bool(getattr(settings, "forbid_unknown", False)),
-        settings is not None and settings.resolver is not None,
-        settings is not None and settings.decode_takes_version,
+        cls=cls,
+        name=name,
+        names=(name, *aliases),
+        version=version,
+        layout=layout,
+        required=required,
+        computed=computed,
+        renames=renames,
+        upgrades=upgrades,
+        registered=told is not None,
+        resolves=settings is not None and settings.resolver is not None,
+        decodes_versions=settings is not None and settings.decode_takes_version,
+        asked=layout["kind"] == "enum" and _answers(cls),
+        forbids=_forbids(cls, settings),
+        reads={each: _keys(cls, each, layout, settings) for each in layout.get("fields", ())},
+        tags=(*old_tags(aliases),),
+        by_version=getattr(settings, "version_field", None) is not None,
     )
 
 
-def _layout(cls: type[Any], encodes: bool) -> tuple[Layout, tuple[str, ...]]:
+def _layout(cls: type[Any], encodes: bool) -> tuple[Layout, tuple[str, ...], dict[str, str | None]]:
+    """How instances are stored, the fields that have no default, and those that no constructor takes."""
     if encodes:
-        return {"kind": "encoded"}, ()
+        return {"kind": "encoded"}, (), {}
     if issubclass(cls, enum.Enum):
         values = {name: member.value for name, member in cls.__members__.items()}
-        return {"kind": "enum", "members": {name: _json(value) for name, value in values.items()}}, ()
+        return {"kind": "enum", "members": {name: _json(value) for name, value in values.items()}}, (), {}
     kind = family(cls)
     base = next((each for each in _BASES if issubclass(cls, each)), None)
     layout: Layout = {"kind": kind or "open"}
     if base is not None and kind != "namedtuple":
         layout["base"] = "Exception" if base is BaseException else base.__name__
     if kind is None or kind == "typeddict":
-        return layout, ()
+        return layout, (), {}
     hints = _hints(cls)
+    computed: dict[str, str | None] = {}
     if kind == "pydantic":
         infos: dict[str, Any] = cls.model_fields
         names = [*infos]
@@ -146,12 +170,45 @@ def _layout(cls: type[Any], encodes: bool) -> tuple[Layout, tuple[str, ...]]:
         qualifiers = {
             name: {"ClassVar"} if text.startswith("ClassVar") else set() for name, text in hints.items()
         }
-        listed = members(cls, kind, qualifiers)[0]
+        listed, about = members(cls, kind, qualifiers)
         names = [field["name"] for field in listed]
         required = tuple(field["name"] for field in listed if field["required"])
+        # Where there is no `__post_init__`, they are unset.
+        absent = tuple(field["name"] for field in listed if field.get("absent_ok"))
+        computed = dict.fromkeys(absent, about["post_init"])
     layout["fields"] = {name: {"type": hints.get(name, "Any")} for name in names}
     _plain(cls, layout)
-    return layout, required
+    return layout, required, computed
+
+
+def _answers(cls: type[Any]) -> bool:
+    """Whether an enumeration says itself which member takes the place of one that it has not."""
+    return any("_missing_" in vars(base) for base in cls.__mro__ if base.__module__ != "enum")
+
+
+def _forbids(cls: Any, settings: Any) -> str:
+    if getattr(settings, "unknown", None) == "refuse":
+        return 'unknown="drop"'
+    if getattr(settings, "forbid_unknown", False):
+        return "no `forbid_unknown`"
+    config = getattr(cls, "__struct_config__", None)
+    if config is not None and config.forbid_unknown_fields:
+        return "forbid_unknown_fields=False"
+    if family(cls) == "pydantic" and (cls.model_config or {}).get("extra") == "forbid":
+        return "model_config = {'extra': 'ignore'}"
+    return ""
+
+
+def _keys(cls: Any, name: str, layout: Layout, settings: Any) -> set[str]:
+    """The keys in plain formats under which a field is read."""
+    if family(cls) == "pydantic":
+        info, config = cls.model_fields[name], cls.model_config or {}
+        alias = info.validation_alias
+        found = {alias} if isinstance(alias, str) else {*getattr(alias, "choices", ())}
+        by_name = not found or config.get("populate_by_name") or config.get("validate_by_name")
+        return {each for each in found if isinstance(each, str)} | ({name} if by_name else set())
+    key = layout["fields"][name].get("key", name)
+    return {key, *(old_keys(name, settings) if settings is not None else ())}
 
 
 def _plain(cls: type[Any], layout: Layout) -> None:

@@ -246,7 +246,10 @@ def test_renames_change(name: str) -> None:
     for _ in range(2):
         register(cls, name=name)
         assert decoder.decode(data) == cls(1, 2)
+        # What its own version stored has the names of today.
         register(cls, name=name, renames={"a": "b", "b": "a"})
+        assert decoder.decode(data) == cls(1, 2)
+        register(cls, name=name, version=2, renames={"a": "b", "b": "a"})
         assert decoder.decode(data) == cls(2, 1)
 
 

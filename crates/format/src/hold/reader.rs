@@ -210,15 +210,6 @@ impl<'i> Reader<'i> {
             tag::TUPLE_I8..=tag::TUPLE_I64 => self.ints(Seq::Tuple, tag - tag::TUPLE_I8)?,
             tag::TUPLE_BOOL => self.bools(Seq::Tuple)?,
             tag::TUPLE_ASCII => self.texts(Seq::Tuple)?,
-            tag::KNOWN_TYPE => {
-                let code = self.input.array::<1>()?[0];
-                match tag::known(code) {
-                    Some(known) => Token::KnownType(known),
-                    None => return self.input.error(ErrorKind::UnknownCode { code }),
-                }
-            }
-            tag::DATETIME => Token::DateTime { bits: u64::from_le_bytes(self.input.array()?), zoned: false },
-            tag::DATETIME_ZONED => Token::DateTime { bits: u64::from_le_bytes(self.input.array()?), zoned: true },
             tag::BUFFER => self.buffer()?,
             tag::NAMED => self.named()?,
             tag::GLOBAL if self.trusted => Token::Global,
@@ -264,13 +255,21 @@ impl<'i> model::Reader<'i> for Reader<'i> {
             tag::LIST_F64 => self.floats(Seq::List)?,
             tag::TUPLE_F64 => self.floats(Seq::Tuple)?,
             tag::MARK => Token::AssignId,
+            tag::KNOWN_TYPE => {
+                let code = self.input.array::<1>()?[0];
+                match tag::known(code) {
+                    Some(known) => Token::KnownType(known),
+                    None => return self.input.error(ErrorKind::UnknownCode { code }),
+                }
+            }
+            tag::DATETIME => Token::DateTime { bits: u64::from_le_bytes(self.input.array()?), zoned: false },
+            tag::DATETIME_ZONED => Token::DateTime { bits: u64::from_le_bytes(self.input.array()?), zoned: true },
             _ => return self.rare(tag),
         })
     }
 
     #[inline(always)]
     fn leaf(&mut self) -> Result<Option<Leaf<'i>>> {
-        let before = self.input.clone();
         let [tag] = self.input.array()?;
         Ok(Some(match tag {
             tag::INT_FIX..tag::ASCII_FIX => Leaf::Int(i64::from(tag) - if tag < 0x30 { 0 } else { 0x40 }),
@@ -304,7 +303,7 @@ impl<'i> model::Reader<'i> for Reader<'i> {
             }
             tag::BYTEARRAY => Leaf::Rare(RareLeaf::ByteArray(self.blob()?)),
             _ => {
-                self.input = before;
+                self.input.step_back();
                 return Ok(None);
             }
         }))

@@ -72,7 +72,7 @@ impl<'i> Reader<'i> {
     /// Steps over what may stand between outermost values. `true`: a value follows; `false`: the end.
     pub fn more(&mut self) -> Result<bool> {
         while !self.ended {
-            let before = self.input.clone();
+            let before = self.input.offset();
             let Some((&tag, _)) = self.input.rest().split_first() else { return Ok(false) };
             if tag != tag::ACTION {
                 return Ok(true);
@@ -81,7 +81,7 @@ impl<'i> Reader<'i> {
             match action {
                 tag::MAGIC_NUMBER => {
                     if self.integer()? != tag::VERSION {
-                        self.input = before;
+                        self.input.rewind(before);
                         return self.input.error(ErrorKind::Malformed { why: BAD_VERSION });
                     }
                 }
@@ -91,7 +91,7 @@ impl<'i> Reader<'i> {
                 }
                 tag::END => self.ended = true,
                 _ => {
-                    self.input = before;
+                    self.input.rewind(before);
                     return self.input.error(ErrorKind::Malformed { why: BAD_ACTION });
                 }
             }
@@ -101,20 +101,20 @@ impl<'i> Reader<'i> {
 
     /// An integer that is no bignum.
     fn integer(&mut self) -> Result<i64> {
-        let before = self.input.clone();
+        let before = self.input.offset();
         if let Some(Leaf::Int(value)) = model::Reader::leaf(self)? {
             return Ok(value);
         }
-        self.input = before;
+        self.input.rewind(before);
         self.input.error(ErrorKind::Malformed { why: BAD_INTEGER })
     }
 
     fn count(&mut self) -> Result<usize> {
-        let before = self.input.clone();
+        let before = self.input.offset();
         match usize::try_from(self.integer()?) {
             Ok(count) => Ok(count),
             Err(_) => {
-                self.input = before;
+                self.input.rewind(before);
                 self.input.error(ErrorKind::Malformed { why: BAD_LENGTH })
             }
         }
@@ -163,13 +163,13 @@ impl<'i> Reader<'i> {
 
     /// A string as it stands in a symbol: without a reference id.
     fn name(&mut self) -> Result<Bytes<'i>> {
-        let before = self.input.clone();
+        let before = self.input.offset();
         let [tag] = self.input.array()?;
         let leaf = match tag {
             tag::BASE_STRING => self.base_string()?,
             tag::STRING => self.utf8()?,
             _ => {
-                self.input = before;
+                self.input.rewind(before);
                 return self.input.error(ErrorKind::Malformed { why: BAD_STRING });
             }
         };
@@ -181,12 +181,12 @@ impl<'i> Reader<'i> {
     }
 
     fn flag(&mut self) -> Result<bool> {
-        let before = self.input.clone();
+        let before = self.input.offset();
         match self.input.array()? {
             [tag::TRUE] => Ok(true),
             [tag::NIL] => Ok(false),
             _ => {
-                self.input = before;
+                self.input.rewind(before);
                 self.input.error(ErrorKind::Malformed { why: BAD_FLAG })
             }
         }
@@ -207,12 +207,12 @@ impl<'i> Reader<'i> {
     }
 
     fn element(&mut self) -> Result<Element> {
-        let before = self.input.clone();
+        let before = self.input.offset();
         let [code] = self.input.array()?;
         match tag::element(code) {
             Some(element) => Ok(element),
             None => {
-                self.input = before;
+                self.input.rewind(before);
                 self.input.error(ErrorKind::Malformed { why: BAD_ELEMENT })
             }
         }
@@ -353,12 +353,11 @@ impl<'i> model::Reader<'i> for Reader<'i> {
 
     #[inline(always)]
     fn leaf(&mut self) -> Result<Option<Leaf<'i>>> {
-        let before = self.input.clone();
         let [tag] = self.input.array()?;
         Ok(Some(match tag {
             tag::INTEGER_FIX..tag::USER => Leaf::Int(i64::from(tag) - i64::from(tag::ZERO)),
             tag::REFERENCE_FIX..tag::INTEGER_FIX if self.structure.is_some() => {
-                self.input = before;
+                self.input.step_back();
                 return Ok(None);
             }
             tag::REFERENCE_FIX..tag::REFERENCE_8 => Leaf::Reference(u64::from(tag - tag::REFERENCE_FIX) + 1),
@@ -379,7 +378,7 @@ impl<'i> model::Reader<'i> for Reader<'i> {
             tag::STRING => self.utf8()?,
             tag::REFERENCE if self.structure.is_none() => Leaf::Reference(self.far_reference()?),
             _ => {
-                self.input = before;
+                self.input.step_back();
                 return Ok(None);
             }
         }))

@@ -213,11 +213,11 @@ impl<'i> Reader<'i> {
 pub fn scan(input: &[u8], mut pending: u64) -> Result<(usize, u64)> {
     let mut reader = Reader::new(input);
     while pending > 0 {
-        let before = reader.input.clone();
+        let before = reader.input.offset();
         match reader.skip_token() {
             Ok(more) => pending = (pending - 1).saturating_add(more),
             Err(error) if matches!(error.kind(), ErrorKind::Truncated { .. }) => {
-                reader.input = before;
+                reader.input.rewind(before);
                 break;
             }
             Err(error) => return Err(error),
@@ -261,7 +261,6 @@ impl<'i> model::Reader<'i> for Reader<'i> {
 
     #[inline(always)]
     fn leaf(&mut self) -> Result<Option<Leaf<'i>>> {
-        let before = self.input.clone();
         let [tag] = self.input.array()?;
         Ok(Some(match tag {
             tag::POSITIVE_FIX..tag::MAP_FIX => Leaf::Int(i64::from(tag)),
@@ -286,7 +285,7 @@ impl<'i> model::Reader<'i> for Reader<'i> {
             tag::ARRAY_FIX if self.tuples => Leaf::Rare(RareLeaf::EmptyTuple),
             tag::ARRAY_FIX => Leaf::Rare(RareLeaf::EmptyList),
             _ => {
-                self.input = before;
+                self.input.step_back();
                 return Ok(None);
             }
         }))

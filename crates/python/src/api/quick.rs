@@ -5,7 +5,7 @@ use crate::cpython::{bytes_of, text, Obj, Owned};
 use crate::decode;
 use crate::encode::few;
 use crate::encode::output::{bytes_within, Bounded};
-use crate::encode::value::{lone_leaf, lone_other};
+use crate::encode::value::{lone_big, lone_leaf, lone_other};
 use holdall_format::{Reader, Writer};
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
@@ -208,6 +208,7 @@ pub unsafe fn wrote<W: Writer, F: few::Form<W>>(
     let wrote = unsafe {
         matches!(lone_leaf(&mut writer, given), Ok(true))
             || lone_other(&mut writer, given)
+            || lone_big(&mut writer, given)
             || chance.take(|| few::wrote(&mut writer, &mut form(), given).then_some(())).is_some()
     };
     wrote && writer.refusal().is_none()
@@ -249,9 +250,15 @@ pub unsafe fn read_by<'i, R: Reader<'i>>(
     chance: &Chance,
     reader: impl FnOnce(&'i [u8]) -> Option<R>,
 ) -> Option<Owned> {
-    match options.schema {
-        // SAFETY: the contract is the same.
-        None => unsafe { read(given, options.limits.is_unset(), chance, reader) },
-        Some(_) => None,
+    // SAFETY: the contract is the same. Nobody else has seen what was read.
+    unsafe {
+        let Some(schema) = &options.schema else {
+            return read(given, options.limits.is_unset(), chance, reader);
+        };
+        let id = options.node.unwrap_or(schema.root);
+        if !schema.may_take_as_is(id) {
+            return None;
+        }
+        read(given, options.limits.is_unset(), chance, reader).filter(|made| schema.takes_as_is(id, made.get()))
     }
 }

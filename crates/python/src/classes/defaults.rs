@@ -15,17 +15,30 @@ use std::rc::Rc;
 pub struct Defaulted {
     pub name: Owned,
     value: Owned,
-    is_factory: bool,
+    pub source: Source,
+}
+
+/// What a default comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    Value,
+    Factory,
+    /// A factory that is given the fields by name.
+    OfFields,
+    /// A factory that is given the instance with all its other fields.
+    OfInstance,
 }
 
 impl Defaulted {
-    pub fn value(&self, py: Python<'_>) -> Result<Owned> {
-        if !self.is_factory {
-            return Ok(self.value.clone());
-        }
+    /// The default; `given` is what its factory takes, if it takes something.
+    pub fn value<'py>(&self, py: Python<'py>, given: &Bound<'py, PyAny>) -> Result<Owned> {
         // SAFETY: `self` holds the factory.
         let factory = unsafe { Bound::from_borrowed_ptr(py, self.value.get()) };
-        Ok(owned(&factory.call0()?))
+        Ok(match self.source {
+            Source::Value => self.value.clone(),
+            Source::Factory => owned(&factory.call0()?),
+            Source::OfFields | Source::OfInstance => owned(&factory.call1((given,))?),
+        })
     }
 }
 
@@ -36,10 +49,16 @@ pub fn lacking(py: Python<'_>, class: Type, names: &[Owned]) -> Result<Vec<Defau
         let names: std::vec::Vec<_> = names.iter().map(|name| Bound::from_borrowed_ptr(py, name.get())).collect();
         (Bound::from_borrowed_ptr(py, class.cast()), names)
     };
-    type Found<'py> = std::vec::Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>, bool)>;
+    type Found<'py> = std::vec::Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>, u8)>;
     let found: Found<'_> = py.import("holdall._evolution")?.call_method1("lacking", (class, names))?.extract()?;
-    let defaulted = |(name, value, is_factory): (_, Bound<'_, PyAny>, bool)| {
-        Ok(Defaulted { name: interned(name)?, value: owned(&value), is_factory })
+    let defaulted = |(name, value, source): (_, Bound<'_, PyAny>, u8)| {
+        let source = match source {
+            0 => Source::Value,
+            1 => Source::Factory,
+            2 => Source::OfFields,
+            _ => Source::OfInstance,
+        };
+        Ok(Defaulted { name: interned(name)?, value: owned(&value), source })
     };
     found.into_iter().map(defaulted).collect()
 }
@@ -63,6 +82,40 @@ impl Plan {
         let old = self.fields.replace(Some((version, found.clone())));
         drop(old);
         Ok(found)
+    }
+
+    /// Whether its instances are models of pydantic's, which keep fields that they have not where their configuration says.
+    pub fn is_model(&self, declared: &[Declared]) -> bool {
+        // SAFETY: the fields' names are strings.
+        declared.iter().any(|field| unsafe { text::ascii(field.name.get()) } == Some(b"__pydantic_fields_set__"))
+    }
+
+    /// Renames fields that were stored under an older name. Returns whether there are such names.
+    ///
+    /// A name that today's version of the class has means today's field, and a field that was stored under its own name is not
+    /// found under another.
+    pub fn rename(&self, py: Python<'_>, names: &mut [Owned], version: u64) -> Result<bool> {
+        let Some(registration) = self.registration.as_ref().filter(|known| !known.renames.is_empty()) else {
+            return Ok(false);
+        };
+        let own = if version == self.version { self.declared(py)? } else { Rc::default() };
+        // SAFETY: the names of fields are strings.
+        let same = |one: &Owned, other: &Owned| unsafe { text::equal(one.get(), other.get()) };
+        let target = |name: &Owned| {
+            let (_, new) = registration.renames.iter().find(|(old, _)| same(old, name))?;
+            (!own.iter().any(|field| same(&field.name, name))).then_some(new)
+        };
+        let mut targets = Vec::with_capacity(names.len());
+        targets.extend(names.iter().map(target));
+        let is_there = |new: &Owned| names.iter().zip(&targets).any(|(name, to)| to.is_none() && same(name, new));
+        let mut found = Vec::with_capacity(names.len());
+        found.extend(targets.iter().map(|to| to.filter(|new| !is_there(new)).cloned()));
+        for (name, new) in names.iter_mut().zip(found) {
+            if let Some(new) = new {
+                *name = new;
+            }
+        }
+        Ok(true)
     }
 
     /// Whether the class has a field of that interned name.

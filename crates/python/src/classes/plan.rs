@@ -12,7 +12,7 @@ use crate::classes::registry;
 use crate::classes::registry::{Registration, Unknown};
 use crate::classes::serial::next_serial;
 use crate::classes::state;
-use crate::cpython::class::{given_version, lookup, managed_dict, version_of};
+use crate::cpython::class::{given_version, lookup, managed_dict, version_of, _PyType_Lookup};
 use crate::cpython::{new, owned, text, Obj, Owned, Type};
 use crate::error::{raised, Result};
 use crate::memory::{HashMap, Vec};
@@ -80,6 +80,8 @@ pub struct Plain {
     pub marks: Vec<(Owned, Owned)>,
     /// Whether every field is in a slot and always written.
     pub in_slots: bool,
+    /// Whether every field is an attribute, found as `object.__getattribute__` finds it in the `__dict__`, and always written.
+    pub in_attributes: bool,
     /// Some fields are left out for certain values.
     pub omits: bool,
     /// What else the `__dict__` of an instance holds is written too.
@@ -264,31 +266,24 @@ impl Plan {
         let in_slots = fields.as_ref().is_some_and(|fields| !omits && fields.iter().all(|field| field.slot.is_some()));
         let keeps = self.registration.as_ref().is_some_and(|known| known.unknown == Unknown::Keep) && !array_like;
         let in_slots = in_slots && !keeps;
+        let are_attributes = |fields: &Vec<PlainField>| {
+            // SAFETY: the class is alive, and so are the fields' names.
+            fields.iter().all(|field| field.slot.is_none()) && unsafe { finds_in_dict(self.class, fields) }
+        };
+        let in_attributes = !omits && !keeps && self.has_dict && fields.as_ref().is_some_and(are_attributes);
         let marks = marks.iter().map(|(field, value)| (owned(field), owned(value))).collect();
-        Ok(self.plain.get_or_init(|| Plain { fields, array_like, marks, in_slots, omits, keeps }))
+        Ok(self.plain.get_or_init(|| Plain { fields, array_like, marks, in_slots, in_attributes, omits, keeps }))
     }
 
-    /// Renames fields that were stored under an older name. Returns whether there are such names.
-    pub fn rename(&self, names: &mut [Owned]) -> bool {
-        let Some(registration) = &self.registration else { return false };
-        for name in names {
-            // SAFETY: field names are strings.
-            let is_it = |old: &Owned| unsafe { text::equal(old.get(), name.get()) };
-            if let Some((_, new)) = registration.renames.iter().find(|(old, _)| is_it(old)) {
-                *name = new.clone();
-            }
-        }
-        !registration.renames.is_empty()
-    }
-
-    /// Fields by name, of which those that were stored under an older name have their own.
-    pub fn renamed_fields<'py>(&self, fields: &Bound<'py, PyDict>) -> Result<Bound<'py, PyDict>> {
-        let renamed = new::dict(fields.py())?;
-        for (name, value) in fields {
-            let mut name = [owned(&name)];
-            self.rename(&mut name);
+    /// Fields by name that a version has stored, of which those that were stored under an older name have their own.
+    pub fn renamed_fields<'py>(&self, fields: &Bound<'py, PyDict>, version: u64) -> Result<Bound<'py, PyDict>> {
+        let py = fields.py();
+        let mut names: Vec<Owned> = fields.keys().iter().map(|name| owned(&name)).collect();
+        self.rename(py, &mut names, version)?;
+        let renamed = new::dict(py)?;
+        for (name, value) in names.iter().zip(fields.values()) {
             // SAFETY: `name` is an owned reference.
-            renamed.set_item(unsafe { Bound::from_borrowed_ptr(fields.py(), name[0].get()) }, value)?;
+            renamed.set_item(unsafe { Bound::from_borrowed_ptr(py, name.get()) }, value)?;
         }
         Ok(renamed)
     }
@@ -371,5 +366,21 @@ impl Plan {
 
     pub fn class(&self) -> Type {
         self.class
+    }
+}
+
+/// Whether instances are asked for their attributes in the usual way, and no descriptor of the class comes before these.
+///
+/// # Safety
+/// The class is alive, and so are the names.
+unsafe fn finds_in_dict(class: Type, fields: &[PlainField]) -> bool {
+    // SAFETY: by the contract; what the class has is held by it while it is looked at.
+    unsafe {
+        let usual = (*class).tp_getattro.is_some_and(|own| own as usize == ffi::PyObject_GenericGetAttr as *const () as usize);
+        usual
+            && fields.iter().all(|field| {
+                let found = _PyType_Lookup(class, field.name.get());
+                found.is_null() || (*ffi::Py_TYPE(found)).tp_descr_set.is_none()
+            })
     }
 }

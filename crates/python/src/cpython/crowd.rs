@@ -24,12 +24,14 @@ pub struct Crowd {
     pub steps: usize,
     /// Probed keys with the same hash: each is compared with the new key.
     pub alike: usize,
+    /// Of a set: the entry at which probing ended, if no member has the same hash.
+    pub free: Option<usize>,
 }
 
 impl Crowd {
     /// The collisions of several look-ups of the same key.
     pub fn times(self, looks: usize) -> Crowd {
-        Crowd { steps: self.steps.saturating_mul(looks), alike: self.alike.saturating_mul(looks) }
+        Crowd { steps: self.steps.saturating_mul(looks), alike: self.alike.saturating_mul(looks), ..self }
     }
 }
 
@@ -122,6 +124,7 @@ pub unsafe fn in_set(set: Obj, hash: isize) -> Crowd {
             for at in probe.at..=probe.at + row {
                 let entry = &*(*set).table.add(at);
                 if entry.key.is_null() {
+                    crowd.free = (crowd.alike == 0).then_some(at);
                     break 'probing;
                 }
                 crowd.steps += 1;

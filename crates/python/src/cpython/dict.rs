@@ -114,6 +114,11 @@ impl Position {
                 }
                 return None;
             }
+            if cfg!(all(Py_3_11, not(Py_3_13))) && INLINE.load(Ordering::Relaxed) && !(*object).values.is_null() {
+                let found = shared_value((*object).values.cast(), (*object).keys, self.0 as usize);
+                self.0 += isize::from(found.is_some());
+                return found;
+            }
             let (mut key, mut value) = (std::ptr::null_mut(), std::ptr::null_mut());
             (ffi::PyDict_Next(dict, &mut self.0, &mut key, &mut value) != 0).then_some((key, value))
         }
@@ -290,11 +295,26 @@ pub unsafe fn attribute(object: Obj, at: usize) -> Option<(Obj, Obj)> {
         } else {
             *words.sub(4)
         };
-        if values.is_null() || at >= usize::from(*values.sub(2)) {
+        if values.is_null() {
+            return None;
+        }
+        let keys = (*ffi::Py_TYPE(object).cast::<ffi::PyHeapTypeObject>()).ht_cached_keys.cast::<Keys>();
+        shared_value(values, keys, at)
+    }
+}
+
+/// The `at`th of the values that share their keys with a class, in the order in which they were set, with its key. `None`: past the last.
+///
+/// # Safety
+/// `INLINE` says that the layout is known. `values` and `keys` belong together.
+#[inline(always)]
+unsafe fn shared_value(values: *mut u8, keys: *mut Keys, at: usize) -> Option<(Obj, Obj)> {
+    // SAFETY: before the values are their number, which bounds `at`, and their order; the keys hold as many names.
+    unsafe {
+        if at >= usize::from(*values.sub(2)) {
             return None;
         }
         let place = usize::from(*values.sub(3 + at));
-        let keys = (*ffi::Py_TYPE(object).cast::<ffi::PyHeapTypeObject>()).ht_cached_keys.cast::<Keys>();
         let start = keys.add(1).cast::<u8>().add(1 << (*keys).log2_index_bytes).cast::<UnicodeEntry>();
         let value = *values.cast::<Obj>().add(place);
         (!value.is_null()).then(|| ((*start.add(place)).key, value))
@@ -396,6 +416,13 @@ unsafe fn attributes_agree() -> Option<bool> {
         };
         let whole = is(0, b"c") && is(1, b"b") && attribute(second.get(), 2).is_none();
         let dict = Owned::new(ffi::PyObject_GenericGetDict(second.get(), std::ptr::null_mut()))?;
-        Some(whole && attribute(second.get(), 0).is_none() && len(dict.get()) == 2)
+        let (mut position, mut by_api) = (Position(0), 0isize);
+        let mut agrees = true;
+        for _ in 0..3 {
+            let (mut key, mut value) = (std::ptr::null_mut(), std::ptr::null_mut());
+            let api = ffi::PyDict_Next(dict.get(), &mut by_api, &mut key, &mut value) != 0;
+            agrees = agrees && position.next(dict.get()) == api.then_some((key, value));
+        }
+        Some(whole && agrees && attribute(second.get(), 0).is_none() && len(dict.get()) == 2)
     }
 }

@@ -1,6 +1,6 @@
 //! Floats, made without `PyFloat_FromDouble`, which costs twice as much as allocating and writing the header.
 
-use super::{Obj, Owned};
+use super::{Obj, Owned, Type};
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
@@ -41,6 +41,19 @@ pub unsafe fn from_value(value: f64) -> Option<Owned> {
         super::text::init_head(object, addr_of_mut!(ffi::PyFloat_Type));
         (*object.cast::<ffi::PyFloatObject>()).ob_fval = value;
         Owned::new(object)
+    }
+}
+
+/// An instance of a subclass of `float`, as its constructor makes it.
+///
+/// # Safety
+/// The GIL is held; `class` is alive, and such a subclass.
+pub unsafe fn of_class(class: Type, value: f64) -> Option<Owned> {
+    // SAFETY: `tp_alloc` gives an instance, which begins with a `PyFloatObject`.
+    unsafe {
+        let float = Owned::new((*class).tp_alloc?(class, 0))?;
+        (*float.get().cast::<ffi::PyFloatObject>()).ob_fval = value;
+        Some(float)
     }
 }
 

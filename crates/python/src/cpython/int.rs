@@ -8,6 +8,7 @@ use std::ptr::{addr_of_mut, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 const DIGIT_BITS: u32 = 30;
+const MASK: u32 = (1 << DIGIT_BITS) - 1;
 
 #[repr(C)]
 struct Layout {
@@ -21,11 +22,6 @@ struct Layout {
 extern "C" {
     fn _PyLong_NumBits(object: Obj) -> usize;
     fn _PyLong_New(size: isize) -> Obj;
-    #[cfg(not(Py_3_13))]
-    fn _PyLong_AsByteArray(object: Obj, bytes: *mut u8, len: usize, little: i32, signed: i32) -> i32;
-    #[cfg(Py_3_13)]
-    fn _PyLong_AsByteArray(object: Obj, bytes: *mut u8, len: usize, little: i32, signed: i32, raise: i32) -> i32;
-    fn _PyLong_FromByteArray(bytes: *const u8, len: usize, little: i32, signed: i32) -> Obj;
 }
 
 /// Whether the type is exactly int.
@@ -87,70 +83,76 @@ pub unsafe fn value(object: Obj) -> Option<i64> {
 /// # Safety
 /// `object` is an int.
 pub unsafe fn bytes(object: Obj) -> Option<Vec<u8>> {
-    // SAFETY: `object` is an int, and the function writes exactly the `len` bytes that it is given.
+    // SAFETY: `object` is an int, by contract.
+    let (negative, digits) = unsafe { digits(object) };
+    let mut block = vec![0u8; room_for(digits.len())];
+    let len = write_bytes(digits, negative, &mut block)?;
+    block.truncate(len);
+    Some(block)
+}
+
+/// Room for the bytes of ints of up to [`FEW_DIGITS`], which most big ones are.
+pub const FEW_BYTES: usize = room_for(FEW_DIGITS);
+const FEW_DIGITS: usize = 10;
+
+/// Whether an int is negative, and its digits, the lowest first.
+///
+/// # Safety
+/// `object` is an int that outlives the slice.
+#[inline(always)]
+unsafe fn digits<'a>(object: Obj) -> (bool, &'a [u32]) {
+    let int = object.cast::<Layout>();
+    // SAFETY: `object` is an int, laid out as `self_test` has checked; as many digits are read as it has.
     unsafe {
-        let mut block = [0; FEW_BYTES];
-        if let Some(bytes) = few_bytes(object, &mut block) {
-            return Some(bytes.into());
-        }
-        let mut bytes = vec![0u8; _PyLong_NumBits(object) / 8 + 1];
-        #[cfg(not(Py_3_13))]
-        let failed = _PyLong_AsByteArray(object, bytes.as_mut_ptr(), bytes.len(), 1, 1);
-        #[cfg(Py_3_13)]
-        let failed = _PyLong_AsByteArray(object, bytes.as_mut_ptr(), bytes.len(), 1, 1, 1);
-        // -2**(8k-1) got one byte too many: its bits were counted without the sign.
-        if let [.., before, last] = bytes[..] {
-            if (last == 0xff && before >= 0x80) || (last == 0 && before < 0x80) {
-                bytes.pop();
-            }
-        }
-        (failed == 0).then_some(bytes)
+        let (sign, count) = sign_and_count((*int).size);
+        (sign < 0, std::slice::from_raw_parts(addr_of_mut!((*int).digits).cast::<u32>(), count))
     }
 }
 
-/// Room for the bytes of ints of up to [`FEW_DIGITS`], which are read and made by hand: a third of the time.
-pub const FEW_BYTES: usize = 48;
-const FEW_DIGITS: usize = 10;
-
-/// The same for an int of few digits, in `block`. `None`: it has more.
+/// [`bytes`] for an int of few digits, in `block`. `None`: it has more.
 ///
 /// # Safety
 /// `object` is an int.
 #[inline]
 pub unsafe fn few_bytes(object: Obj, block: &mut [u8; FEW_BYTES]) -> Option<&[u8]> {
-    let int = object.cast::<Layout>();
-    // SAFETY: `object` is an int, laid out as `self_test` has checked; as many digits are read as it has.
-    let (sign, digits) = unsafe {
-        let (sign, count) = sign_and_count((*int).size);
-        if count > FEW_DIGITS {
-            return None;
-        }
-        (sign, std::slice::from_raw_parts(addr_of_mut!((*int).digits).cast::<u32>(), count))
-    };
+    // SAFETY: `object` is an int, by contract.
+    let (negative, digits) = unsafe { digits(object) };
+    let len = write_bytes(digits, negative, block)?;
+    Some(&block[..len])
+}
+
+/// Room for the bytes of so many digits, and for the word that is written last.
+const fn room_for(digits: usize) -> usize {
+    digits * DIGIT_BITS as usize / 8 / 4 * 4 + 12
+}
+
+/// Writes a two's complement in the fewest bytes, and says how many these are. `None`: there is no room for so many digits.
+#[inline]
+fn write_bytes(digits: &[u32], negative: bool, block: &mut [u8]) -> Option<usize> {
     // Negated as they come, if they are to be.
-    let flip = if sign < 0 { u32::MAX } else { 0 };
+    let flip = if negative { u32::MAX } else { 0 };
     let (mut pending, mut bits, mut used) = (0u64, 0, 0);
-    let mut carry = u64::from(sign < 0);
+    let mut carry = u64::from(negative);
     for &digit in digits {
-        let digit = u64::from((digit ^ flip) & ((1 << DIGIT_BITS) - 1)) + carry;
+        let digit = u64::from((digit ^ flip) & MASK) + carry;
         carry = digit >> DIGIT_BITS;
-        pending |= (digit & ((1 << DIGIT_BITS) - 1)) << bits;
+        pending |= (digit & u64::from(MASK)) << bits;
         bits += DIGIT_BITS;
-        let to = block[used..].first_chunk_mut::<4>()?;
+        let to = block.get_mut(used..)?.first_chunk_mut::<4>()?;
         if bits >= 32 {
             *to = (pending as u32).to_le_bytes();
             (pending, bits, used) = (pending >> 32, bits - 32, used + 4);
         }
     }
     // The rest with the sign's bits above it, then as few bytes as keep the sign.
-    let above = if sign < 0 { u64::MAX.checked_shl(bits).unwrap_or(0) } else { 0 };
-    *block[used..].first_chunk_mut::<8>()? = (pending | above).to_le_bytes();
+    let above = if negative { u64::MAX.checked_shl(bits).unwrap_or(0) } else { 0 };
+    *block.get_mut(used..)?.first_chunk_mut::<8>()? = (pending | above).to_le_bytes();
     let mut len = used + 8;
-    let fill = if sign < 0 { 0xff } else { 0 };
+    let fill = if negative { 0xff } else { 0 };
     while len > 1 && block[len - 1] == fill && (block[len - 2] ^ fill) < 0x80 {
         len -= 1;
     }
-    Some(&block[..len])
+    Some(len)
 }
 
 /// Mirror of [`bytes`]; takes any number of bytes.
@@ -158,57 +160,59 @@ pub unsafe fn few_bytes(object: Obj, block: &mut [u8; FEW_BYTES]) -> Option<&[u8
 /// # Safety
 /// The GIL is held.
 pub unsafe fn from_bytes(bytes: &[u8]) -> Option<Owned> {
-    if bytes.is_empty() {
+    let Some(whole) = bytes.len().checked_mul(8).filter(|_| bytes.len() > 8) else {
+        let mut word = [if bytes.last().is_some_and(|&last| last >= 0x80) { 0xff } else { 0 }; 8];
+        word[..bytes.len().min(8)].copy_from_slice(&bytes[..bytes.len().min(8)]);
         // SAFETY: the GIL is held, by contract.
-        return unsafe { from_value(0) };
-    }
-    if let Some((digits, count, negative)) = digits_of_few(bytes) {
-        // SAFETY: the new int has room for `count` digits, and nobody else has seen it.
-        unsafe {
-            let int = allocate(count)?;
-            let layout = int.get().cast::<Layout>();
-            addr_of_mut!((*layout).digits).cast::<u32>().copy_from_nonoverlapping(digits.as_ptr(), count);
-            (*layout).size = size_of_digits(count, negative);
-            return Some(int);
+        return unsafe { from_value(i64::from_le_bytes(word)) };
+    };
+    // One more than the bits need, for the magnitude of a negative power of two; those that are 0 are left out below.
+    let room = whole / DIGIT_BITS as usize + 1;
+    // SAFETY: the GIL is held. The new int has room for `room` digits, nobody else has seen it, and zero is a digit.
+    unsafe {
+        let int = allocate(room)?;
+        let layout = int.get().cast::<Layout>();
+        let start = addr_of_mut!((*layout).digits).cast::<u32>();
+        start.write_bytes(0, room);
+        let (count, negative) = read_digits(bytes, std::slice::from_raw_parts_mut(start, room));
+        if count < 3 {
+            // It fits into an `i64`, though stored in more bytes than it needs: these share the small ones.
+            let word = bytes.first_chunk::<8>().map_or(0, |word| i64::from_le_bytes(*word));
+            (*layout).size = size_of_digits(1, false);
+            return from_value(word);
         }
+        (*layout).size = size_of_digits(count, negative);
+        Some(int)
     }
-    // SAFETY: the slice is readable for its length; the result is a new reference or null.
-    unsafe { Owned::new(_PyLong_FromByteArray(bytes.as_ptr(), bytes.len(), 1, 1)) }
 }
 
-/// Mirror of [`few_bytes`]: the digits, their number and whether the int is negative. `None`: there are too many bytes, or too few
-/// to need this.
+/// Mirror of [`write_bytes`]: fills the digits, and says how many of them are needed and whether the int is negative.
 #[inline]
-fn digits_of_few(bytes: &[u8]) -> Option<([u32; FEW_DIGITS + 2], usize, bool)> {
-    const MOST: usize = FEW_DIGITS * DIGIT_BITS as usize / 8;
-    if !(9..=MOST).contains(&bytes.len()) {
-        return None;
+fn read_digits(bytes: &[u8], digits: &mut [u32]) -> (usize, bool) {
+    let negative = bytes.last().is_some_and(|&last| last >= 0x80);
+    let (flip, fill) = if negative { (u32::MAX, 0xff) } else { (0, 0) };
+    // Each digit lies within eight bytes, at a place of its own: none waits for the one before.
+    for (at, digit) in digits.iter_mut().enumerate() {
+        let bit = at * DIGIT_BITS as usize;
+        let word = match bytes.get(bit / 8..).and_then(|rest| rest.first_chunk::<8>()) {
+            Some(word) => *word,
+            None => {
+                let (mut word, rest) = ([fill; 8], bytes.get(bit / 8..).unwrap_or_default());
+                word[..rest.len()].copy_from_slice(rest);
+                word
+            }
+        };
+        *digit = ((u64::from_le_bytes(word) >> (bit % 8)) as u32 ^ flip) & MASK;
     }
-    let negative = *bytes.last()? >= 0x80;
-    let (flip, mut carry) = if negative { (u64::MAX, 1) } else { (0, 0) };
-    let (mut digits, mut count) = ([0u32; FEW_DIGITS + 2], 0);
-    let (mut pending, mut bits) = (0u128, 0);
-    for chunk in bytes.chunks(8) {
-        let mut word = [if negative { 0xff } else { 0 }; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        let (word, over) = (u64::from_le_bytes(word) ^ flip).overflowing_add(carry);
-        carry = u64::from(over);
-        pending |= u128::from(word) << bits;
-        bits += 64;
-        while bits >= DIGIT_BITS && count < digits.len() {
-            digits[count] = (pending as u32) & ((1 << DIGIT_BITS) - 1);
-            (pending, bits, count) = (pending >> DIGIT_BITS, bits - DIGIT_BITS, count + 1);
+    if negative {
+        for digit in digits.iter_mut() {
+            *digit = (*digit + 1) & MASK;
+            if *digit != 0 {
+                break;
+            }
         }
     }
-    if count < digits.len() {
-        digits[count] = pending as u32;
-        count += 1;
-    }
-    while count > 0 && digits[count - 1] == 0 {
-        count -= 1;
-    }
-    // What fits into an `i64` is left to the way of those, which shares small ones.
-    (count >= 3).then_some((digits, count, negative))
+    (digits.iter().rposition(|&digit| digit != 0).map_or(0, |last| last + 1), negative)
 }
 
 /// The size field of an int other than 0.

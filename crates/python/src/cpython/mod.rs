@@ -137,6 +137,25 @@ pub unsafe fn bytes_of<'a>(object: Obj) -> &'a [u8] {
     unsafe { std::slice::from_raw_parts(ffi::PyBytes_AS_STRING(object).cast(), ffi::Py_SIZE(object) as usize) }
 }
 
+/// An instance of a subclass of `bytes`, as its constructor makes it.
+///
+/// # Safety
+/// The GIL is held; `class` is alive, and such a subclass.
+pub unsafe fn bytes_of_class(class: Type, bytes: &[u8]) -> Option<Owned> {
+    // SAFETY: `tp_alloc` gives an instance, which begins with a `PyBytesObject`, with room for so many bytes and a NUL behind them; all
+    // are zero. No hash is -1: it stands where none was computed.
+    unsafe {
+        let made = Owned::new((*class).tp_alloc?(class, bytes.len() as isize))?;
+        #[allow(deprecated)] // for everybody else: `bytes` have it in all versions
+        {
+            (*made.get().cast::<ffi::PyBytesObject>()).ob_shash = -1;
+        }
+        let start = ffi::PyBytes_AS_STRING(made.get()).cast_mut().cast::<u8>();
+        start.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+        Some(made)
+    }
+}
+
 /// Compares what is read by layout with what the API says.
 ///
 /// # Safety

@@ -69,6 +69,56 @@ pub unsafe fn take_members(empty: Obj, from: Obj) -> bool {
     true
 }
 
+/// The next member of a set, borrowed; like `PyDict_Next`. It reads the set anew at every step.
+///
+/// # Safety
+/// `set` is a set or frozenset.
+#[inline(always)]
+pub unsafe fn next_member(set: Obj, at: &mut isize) -> Option<Obj> {
+    extern "C" {
+        fn _PySet_NextEntry(set: Obj, at: *mut isize, key: *mut Obj, hash: *mut isize) -> i32;
+    }
+    // SAFETY: `set` is a set by contract; where the layout is known, its table has `mask + 1` entries.
+    unsafe {
+        if !is_known() {
+            let (mut key, mut hash) = (std::ptr::null_mut(), 0);
+            return (_PySet_NextEntry(set, at, &mut key, &mut hash) != 0).then_some(key);
+        }
+        let known = set.cast::<Set>();
+        while *at <= (*known).mask {
+            let entry = &*(*known).table.offset(*at);
+            *at += 1;
+            // No hash is -1: it stands where a member was removed.
+            if !entry.key.is_null() && entry.hash != -1 {
+                return Some(entry.key);
+            }
+        }
+        None
+    }
+}
+
+/// Puts a new member into the entry at which [`in_set`](super::crowd::in_set) has ended. `false`: nothing was done, because the set has
+/// to grow with it.
+///
+/// # Safety
+/// `in_set` gave `place` for this set and hash, and nothing has run since; `member` is alive, and `hash` its hash.
+#[inline(always)]
+pub unsafe fn put(set: Obj, member: Obj, hash: isize, place: usize) -> bool {
+    let set = set.cast::<Set>();
+    // SAFETY: where there is a place, the layout is known, and the entry is a free one of the set's table. The set takes a reference.
+    unsafe {
+        let fill = (*set).fill + 1;
+        if fill * 5 >= (*set).mask * 3 {
+            return false;
+        }
+        ffi::Py_INCREF(member);
+        *(*set).table.add(place) = Entry { key: member, hash };
+        (*set).fill = fill;
+        (*set).used += 1;
+    }
+    true
+}
+
 /// Finds out whether the structs match this CPython.
 pub(super) unsafe fn self_test() -> Result<(), &'static str> {
     // SAFETY: the GIL is held while the module is imported. `tp_basicsize` was compared first, so reads stay within the
@@ -101,6 +151,21 @@ pub(super) unsafe fn self_test() -> Result<(), &'static str> {
                 if ffi::PySet_Add(source.get(), member.get()) != 0 {
                     return Err("no memory");
                 }
+            }
+            let put_in = Owned::new(ffi::PySet_New(std::ptr::null_mut())).ok_or("no memory")?;
+            for number in 0..members {
+                let member = super::int::from_value(number + 1).ok_or("no memory")?;
+                let hash = ffi::PyObject_Hash(member.get());
+                let place = super::crowd::in_set(put_in.get(), hash).free;
+                if !place.is_some_and(|place| put(put_in.get(), member.get(), hash, place))
+                    && ffi::PySet_Add(put_in.get(), member.get()) != 0
+                {
+                    return Err("no memory");
+                }
+            }
+            if ffi::PyObject_RichCompareBool(put_in.get(), source.get(), ffi::Py_EQ) != 1 {
+                KNOWN.store(false, Ordering::Relaxed);
+                return Ok(());
             }
             let moved = take_members(target.get(), source.get());
             let whole = ffi::PySet_Size(target.get()) == members as isize

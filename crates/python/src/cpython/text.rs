@@ -2,7 +2,7 @@
 //! them.
 
 use super::{Obj, Owned, Type};
-use holdall_format::model::{Bytes, Text};
+use holdall_format::model::{Bytes, Text, TextForm};
 use holdall_format::utf8::{self, Measure, Width};
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
@@ -20,8 +20,8 @@ struct Layout {
 /// The bits of `state` for "compact" and "ASCII", the same from 3.10 to 3.13.
 const COMPACT_ASCII: u32 = 0x60;
 
-/// Shorter texts are left to CPython: it takes as long.
-const LEAST_MEASURED: usize = 64;
+/// Shorter texts are decoded character by character.
+const LEAST_IN_BLOCKS: usize = 64;
 
 /// Bytes before the characters of a compact ASCII string, and its `state`: read from a string that CPython made.
 static HEAD: AtomicUsize = AtomicUsize::new(0);
@@ -288,17 +288,29 @@ pub enum Failure {
 ///
 /// # Safety
 /// The GIL is held.
+#[inline(always)]
 pub unsafe fn from_bytes(text: Bytes<'_>) -> Result<Owned, Failure> {
+    let (form, bytes) = text.split();
+    // SAFETY: the GIL is held, by contract.
+    unsafe { from_form(form, bytes) }
+}
+
+/// The same, taken apart.
+///
+/// # Safety
+/// The GIL is held.
+#[inline(never)]
+pub unsafe fn from_form(form: TextForm, bytes: &[u8]) -> Result<Owned, Failure> {
     // SAFETY: pointers and lengths are those of slices, and results are new references or null. A string made for
     // `pairs.len()` units whose widest is `all` has room for them in that width, and nobody else has seen it.
     unsafe {
-        match text {
-            Bytes::Ascii(bytes) => from_ascii(bytes).ok_or(Failure::Raised),
-            Bytes::Latin1(bytes) => {
+        match form {
+            TextForm::Ascii => from_ascii(bytes).ok_or(Failure::Raised),
+            TextForm::Latin1 => {
                 Owned::new(ffi::PyUnicode_DecodeLatin1(bytes.as_ptr().cast(), bytes.len() as isize, std::ptr::null()))
                     .ok_or(Failure::Raised)
             }
-            Bytes::Ucs2(bytes) => {
+            TextForm::Ucs2 => {
                 let pairs = bytes.as_chunks::<2>().0;
                 // As wide as the widest unit needs: the OR of all units falls into the same width.
                 let all = pairs.iter().fold(0, |all, &pair| all | u16::from_le_bytes(pair));
@@ -313,18 +325,17 @@ pub unsafe fn from_bytes(text: Bytes<'_>) -> Result<Owned, Failure> {
                 }
                 Ok(made)
             }
-            Bytes::Utf8(bytes) | Bytes::StrictUtf8(bytes) => {
-                let measure = if bytes.len() < LEAST_MEASURED { None } else { utf8::measure(bytes) };
-                match measure {
-                    Some(measure) => from_utf8(bytes, measure).ok_or(Failure::Raised),
-                    None => by_cpython(text, bytes),
+            TextForm::Utf8 | TextForm::StrictUtf8 => {
+                match utf8::measure(bytes) {
+                    Some(measure) if measure.count > 1 || measure.width == Width::Ucs4 => from_utf8(bytes, measure).ok_or(Failure::Raised),
+                    _ => by_cpython(form, bytes),
                 }
             }
         }
     }
 }
 
-/// A string of UTF-8 that was measured, and is longer than one character: of those CPython has its own.
+/// A string of UTF-8 that was measured, and is not one character up to U+00FF: of those CPython has its own.
 ///
 /// # Safety
 /// The GIL is held.
@@ -340,10 +351,13 @@ unsafe fn from_utf8(bytes: &[u8], Measure { count, width }: Measure) -> Option<O
     unsafe {
         let made = Owned::new(ffi::PyUnicode_New(count as isize, widest))?;
         let data = ffi::PyUnicode_DATA(made.get());
-        match width {
-            Width::Ucs4 => utf8::decode(bytes, zeroed(data.cast::<u32>(), count)),
-            Width::Ucs2 => utf8::decode(bytes, zeroed(data.cast::<u16>(), count)),
-            _ => utf8::decode(bytes, zeroed(data.cast::<u8>(), count)),
+        match (width, bytes.len() < LEAST_IN_BLOCKS) {
+            (Width::Ucs4, true) => utf8::decode_short(bytes, zeroed(data.cast::<u32>(), count)),
+            (Width::Ucs4, false) => utf8::decode(bytes, zeroed(data.cast::<u32>(), count)),
+            (Width::Ucs2, true) => utf8::decode_short(bytes, zeroed(data.cast::<u16>(), count)),
+            (Width::Ucs2, false) => utf8::decode(bytes, zeroed(data.cast::<u16>(), count)),
+            (_, true) => utf8::decode_short(bytes, zeroed(data.cast::<u8>(), count)),
+            (_, false) => utf8::decode(bytes, zeroed(data.cast::<u8>(), count)),
         }
         Some(made)
     }
@@ -365,13 +379,13 @@ unsafe fn zeroed<'a, U>(start: *mut U, len: usize) -> &'a mut [U] {
 ///
 /// # Safety
 /// The GIL is held.
-unsafe fn by_cpython(text: Bytes<'_>, bytes: &[u8]) -> Result<Owned, Failure> {
+unsafe fn by_cpython(form: TextForm, bytes: &[u8]) -> Result<Owned, Failure> {
     // SAFETY: pointer and length are those of a slice, and the result is a new reference or null.
     unsafe {
         Owned::new(ffi::PyUnicode_DecodeUTF8(
             bytes.as_ptr().cast(),
             bytes.len() as isize,
-            if matches!(text, Bytes::Utf8(_)) { c"surrogatepass".as_ptr() } else { std::ptr::null() },
+            if form == TextForm::Utf8 { c"surrogatepass".as_ptr() } else { std::ptr::null() },
         ))
         .ok_or_else(|| {
             if ffi::PyErr_ExceptionMatches(ffi::PyExc_UnicodeError) != 0 {

@@ -9,6 +9,7 @@ use crate::decode::dialect::Dialect;
 use crate::decode::hashed::Adding;
 use crate::decode::run::set_factory;
 use crate::error::{decode, raised, Result};
+use crate::schema::node::SeqKind;
 use crate::schema::{NodeId, ANY};
 use crate::types;
 use holdall_format::model::KnownType;
@@ -49,7 +50,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     ) -> Result<Option<Owned>> {
         let accepts = self.rules.node(item).accepts;
         while at < len {
-            let Some(value) = self.next_leaf(accepts)? else {
+            let mut value = self.next_leaf(accepts)?;
+            if value.is_none() {
+                // A list can't be hashed, so nobody asks what its items cost.
+                value = self.flat(item, &mut HashCost::default())?;
+            }
+            let Some(value) = value else {
                 let frame = self.frame(Kind::List, Some(list), len, object_id);
                 return Ok(self.push(Frame { at, item, ..frame }));
             };
@@ -109,17 +115,30 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let (object_id, offset) = (self.take_id(), self.here());
         self.opened(object_id, tuple.get());
-        let accepts = if flags & FIXED == 0 { self.rules.node(item).accepts } else { 0 };
+        let accepts = self.rules.node(item).accepts;
+        let fixed = match self.rules.node(item).seq.as_ref().map(|seq| &seq.kind) {
+            Some(SeqKind::Fixed(items)) if flags & FIXED != 0 => Some(items),
+            _ => None,
+        };
+        let mut held = HashCost::default();
         for at in 0..len {
-            let Some(value) = self.next_leaf(accepts)? else {
+            let accepts = match fixed {
+                Some(items) => items.get(at).map_or(0, |&item| self.rules.node(item).accepts),
+                None => accepts,
+            };
+            let mut value = self.next_leaf(accepts)?;
+            if value.is_none() && fixed.is_none() {
+                value = self.flat(item, &mut held)?;
+            }
+            let Some(value) = value else {
                 let frame = self.frame(Kind::Tuple, Some(tuple), len, object_id);
-                return Ok(self.push(Frame { at, item, flags, offset, ..frame }));
+                return Ok(self.push(Frame { at, item, flags, offset, hash_cost: held, ..frame }));
             };
             // SAFETY: the tuple is new, and `at` is below its length.
             unsafe { fill::tuple_item(tuple.get(), at, value) };
         }
         self.whole(object_id, tuple.get());
-        self.costs(object_id, HashCost::default().around(1, len));
+        self.costs(object_id, held.around(1, len));
         Ok(Some(tuple))
     }
 
@@ -160,22 +179,24 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(self.push(frame))
     }
 
-    /// As [`Decoder::begin_pairs`], with these flags for the frame.
-    pub(crate) fn begin_flagged(&mut self, dict: Owned, len: usize, item: NodeId, flags: u8) -> Result<Option<Owned>> {
-        let depth = self.tables.stack.len();
-        let done = self.begin_pairs(dict, len, true, item)?;
-        if let Some(frame) = self.tables.stack.get_mut(depth) {
-            frame.flags = flags;
-        }
-        Ok(done)
-    }
-
     pub(crate) fn begin_pairs(
         &mut self,
         dict: Owned,
         len: usize,
         hand_over: bool,
         item: NodeId,
+    ) -> Result<Option<Owned>> {
+        self.begin_flagged(dict, len, hand_over, item, 0)
+    }
+
+    /// As [`Decoder::begin_pairs`], with these flags for the frame.
+    pub(crate) fn begin_flagged(
+        &mut self,
+        dict: Owned,
+        len: usize,
+        hand_over: bool,
+        item: NodeId,
+        flags: u8,
     ) -> Result<Option<Owned>> {
         self.claim(2 * len, 64 + 48 * len)?;
         let object_id = self.take_id();
@@ -185,7 +206,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return Ok(hand_over.then_some(dict));
         }
         let frame = self.frame(Kind::Pairs, Some(dict), 2 * len, object_id);
-        Ok(self.push(Frame { hand_over, item, ..frame }))
+        let frame = Frame { hand_over, item, flags, ..frame };
+        if D::Reader::TYPES && item == ANY && flags & !DEFAULT_DICT == 0 && !self.late.half_seen {
+            return self.fill_pairs(frame);
+        }
+        Ok(self.push(frame))
     }
 
     pub(crate) fn begin_set(&mut self, set: Owned, len: usize, hand_over: bool, item: NodeId) -> Result<Option<Owned>> {
@@ -271,7 +296,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 let (at, before) = (self.here(), self.r.place());
                 if let Some(factory) = self.quick_factory()? {
                     set_factory(&dict, &factory, at)?;
-                    return self.default_dict(dict, object_id, true);
+                    return self.default_dict(dict, object_id, true, DEFAULT_DICT);
                 }
                 self.r.rewind(before);
                 let frame = self.frame(Kind::Factory, Some(dict), 1, object_id);
@@ -330,16 +355,17 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// Starts the items of a default dict whose factory is set. They get a frame with the dict and the id of the old one.
-    pub(crate) fn default_dict(&mut self, dict: Owned, object_id: u32, hand_over: bool) -> Result<Option<Owned>> {
+    pub(crate) fn default_dict(
+        &mut self,
+        dict: Owned,
+        object_id: u32,
+        hand_over: bool,
+        flags: u8,
+    ) -> Result<Option<Owned>> {
         match self.r.token()? {
             Token::Dict(len) => {
                 self.object_id = object_id;
-                let depth = self.tables.stack.len();
-                let done = self.begin_pairs(dict, len, hand_over, ANY)?;
-                if let Some(frame) = self.tables.stack.get_mut(depth) {
-                    frame.flags = DEFAULT_DICT;
-                }
-                Ok(done)
+                self.begin_flagged(dict, len, hand_over, ANY, flags)
             }
             _ => Err(decode("expected the dict of a mapping's items", self.here())),
         }

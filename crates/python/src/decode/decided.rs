@@ -381,7 +381,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             let why = "has keys that are no text, which no field is called: a resolver makes it by `ByValue`";
             return Err(decode(format_args!("`{name}` {why}"), at));
         }
-        let fields = plan.renamed_fields(&fields)?;
+        let fields = plan.renamed_fields(&fields, shape.version)?;
         let of_schema = self.rules.schema.and_then(|schema| {
             (0..).zip(&schema.classes).find(|(_, known)| known.is(plan.class())).map(|(index, _)| index)
         });

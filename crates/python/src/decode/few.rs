@@ -3,9 +3,10 @@
 
 use super::leaves::of_any_leaf;
 use super::runs;
-use crate::cpython::{dict, fill, gc, replace, Obj, Owned};
+use crate::cpython::{crowd, dict, fill, gc, replace, set, text, Obj, Owned};
 use crate::shapes::{dicts, names, Shape};
-use holdall_format::model::{self, Leaf, RareLeaf, Seq, ShapeKind};
+use crate::types::datetime;
+use holdall_format::model::{self, Bytes, KnownType, Leaf, Name, RareLeaf, Seq, ShapeKind, ShapeReader as _};
 use holdall_format::{Reader, Token};
 use pyo3::{ffi, Python};
 use std::mem::MaybeUninit;
@@ -25,6 +26,7 @@ struct State {
     numbered: [MaybeUninit<Obj>; MOST_NUMBERS],
     len: usize,
     shapes: [Option<Rc<Shape>>; MOST_SHAPES],
+    shapes_len: usize,
 }
 
 impl State {
@@ -53,6 +55,7 @@ pub unsafe fn few<'i, R: Reader<'i>>(r: &mut R) -> Option<Owned> {
         numbered: [const { MaybeUninit::uninit() }; MOST_NUMBERS],
         len: 0,
         shapes: [const { None }; MOST_SHAPES],
+        shapes_len: 0,
     };
     // SAFETY: the GIL is held, by contract. No code of the program's runs meanwhile, not even by the collector: what is being made stays
     // as it is.
@@ -78,8 +81,11 @@ unsafe fn container<'i, R: Reader<'i>>(r: &mut R, state: &mut State, depth: usiz
             Token::Tuple(len @ ..=MOST) => items(r, state, depth, Seq::Tuple, len),
             Token::Dict(len @ ..=MOST_KEYS) => pairs(r, state, depth, len),
             Token::NewShape(shape) if shape.kind == ShapeKind::Dict && shape.fields <= MOST => {
-                let shape = known_shape(state, &shape)?;
-                values(r, state, depth, &shape)
+                let Some(known) = dicts::find(Python::assume_attached(), shape.block) else {
+                    return new_dict(r, state, depth, &shape);
+                };
+                known_names(state, &shape, &known)?;
+                values(r, state, depth, &known)
             }
             Token::Instance(number) => {
                 let shape = state.shapes.get(number)?.clone()?;
@@ -89,6 +95,18 @@ unsafe fn container<'i, R: Reader<'i>>(r: &mut R, state: &mut State, depth: usiz
             Token::Ints(seq, run) if run.len() <= MOST => runs::of_ints(seq, run).ok(),
             Token::Texts(seq, lengths, joined) if lengths.len() <= MOST => runs::of_texts(seq, lengths, joined).ok(),
             Token::Bools(seq, run) if run.len() <= MOST => runs::of_bools(seq, run).ok(),
+            Token::Set(len @ ..=MOST) => members(r, state, Owned::new(ffi::PySet_New(std::ptr::null_mut()))?, len),
+            Token::FrozenSet(len @ ..=MOST) => {
+                members(r, state, Owned::new(ffi::PyFrozenSet_New(std::ptr::null_mut()))?, len)
+            }
+            Token::DateTime { bits, zoned } => moment(r, bits, zoned),
+            Token::KnownType(known @ (KnownType::Date | KnownType::Timedelta | KnownType::Time)) => {
+                let Ok(Some(Leaf::Int(number))) = r.leaf() else { return None };
+                if known == KnownType::Time && !matches!(r.leaf(), Ok(Some(Leaf::None))) {
+                    return None;
+                }
+                datetime::of_number(known, number)
+            }
             _ => None,
         }
     }
@@ -105,6 +123,48 @@ unsafe fn items<'i, R: Reader<'i>>(r: &mut R, state: &mut State, depth: usize, s
             *places.add(at) = value(r, state, depth)?.0.into_raw();
         }
         Some(object)
+    }
+}
+
+/// A set or frozenset of leaves.
+///
+/// # Safety
+/// As for [`container`]; `set` is a new set or frozenset.
+unsafe fn members<'i, R: Reader<'i>>(r: &mut R, state: &mut State, set: Owned, len: usize) -> Option<Owned> {
+    // SAFETY: by the contract. The members' hashes run no code of the program's: they are leaves.
+    unsafe {
+        for before in 0..len {
+            let (member, _) = value(r, state, 0)?;
+            let hash = ffi::PyObject_Hash(member.get());
+            if hash == -1 {
+                return None;
+            }
+            let is_put = crowd::in_set(set.get(), hash)
+                .free
+                .is_some_and(|place| set::put(set.get(), member.get(), hash, place));
+            if !is_put
+                && (ffi::PySet_Add(set.get(), member.get()) != 0 || ffi::PySet_GET_SIZE(set.get()) as usize == before)
+            {
+                return None;
+            }
+        }
+        Some(set)
+    }
+}
+
+/// A datetime without a zone, or in UTC.
+///
+/// # Safety
+/// As for [`container`].
+unsafe fn moment<'i, R: Reader<'i>>(r: &mut R, bits: u64, zoned: bool) -> Option<Owned> {
+    // SAFETY: the GIL is held; `None` and the UTC of the datetime API, imported with this module, live as long as the interpreter.
+    unsafe {
+        let zone = match zoned {
+            false => ffi::Py_None(),
+            true if matches!(r.next(), Ok(Token::KnownType(KnownType::Utc))) => ffi::PyDateTime_TimeZone_UTC(),
+            true => return None,
+        };
+        datetime::datetime(bits, zone, 0).ok()
     }
 }
 
@@ -131,13 +191,8 @@ unsafe fn pairs<'i, R: Reader<'i>>(r: &mut R, state: &mut State, depth: usize, l
     }
 }
 
-/// The shape of a dict whose keys came before in another message.
-///
-/// # Safety
-/// As for [`container`].
-unsafe fn known_shape(state: &mut State, token: &model::Shape<'_>) -> Option<Rc<Shape>> {
-    // SAFETY: the GIL is held, by contract.
-    let shape = dicts::find(unsafe { Python::assume_attached() }, token.block)?;
+/// Takes the names of a shape that came before in another message. `None`: they don't fit.
+fn known_names(state: &mut State, token: &model::Shape<'_>, shape: &Rc<Shape>) -> Option<()> {
     if shape.names.len() != token.fields || shape.template.get()?.is_none() {
         return None;
     }
@@ -150,8 +205,54 @@ unsafe fn known_shape(state: &mut State, token: &model::Shape<'_>) -> Option<Rc<
             None => state.number(name.get())?,
         }
     }
-    *state.shapes.iter_mut().find(|shape| shape.is_none())? = Some(shape.clone());
-    Some(shape)
+    *state.shapes.get_mut(state.shapes_len)? = Some(shape.clone());
+    state.shapes_len += 1;
+    Some(())
+}
+
+/// A dict of a shape that never came before. `None`, too, if it came once: a decoder keeps it then.
+///
+/// # Safety
+/// As for [`container`].
+unsafe fn new_dict<'i, R: Reader<'i>>(
+    r: &mut R,
+    state: &mut State,
+    depth: usize,
+    token: &model::Shape<'i>,
+) -> Option<Owned> {
+    // SAFETY: the GIL is held, by contract; the reader has checked the bytes of `Bytes::Ascii`; names are strings, which `object`
+    // holds. Hashing them runs no code. `is_template` says that `object` has a slot for each of them.
+    unsafe {
+        if token.fields > MOST_KEYS || !dicts::is_new(Python::assume_attached(), token.block) {
+            return None;
+        }
+        let object = Owned::new(ffi::PyDict_New())?;
+        for name in R::Shapes::names(token) {
+            let name = match name.ok()? {
+                Name::Text(Bytes::Ascii(bytes)) => {
+                    let name = names::name(bytes)?;
+                    state.number(name.get())?;
+                    name
+                }
+                Name::Reference(number) => {
+                    let name = state.get(number)?;
+                    if !text::is(name) {
+                        return None;
+                    }
+                    Owned::borrowed(name)
+                }
+                Name::Text(_) => return None,
+            };
+            if !dict::set(object.get(), name.get(), ffi::Py_None()) {
+                return None;
+            }
+        }
+        if dict::len(object.get()) != token.fields || !dict::is_template(object.get(), token.fields) {
+            return None;
+        }
+        state.shapes_len += 1;
+        fill_values(r, state, depth, object, token.fields)
+    }
 }
 
 /// A dict of a shape.
@@ -163,7 +264,25 @@ unsafe fn values<'i, R: Reader<'i>>(r: &mut R, state: &mut State, depth: usize, 
     // SAFETY: the GIL is held; a copy of a template has a slot for each name, which nobody else has seen.
     unsafe {
         let object = Owned::new(ffi::PyDict_Copy(shape.template.get()?.as_ref()?.get()))?;
-        for at in 0..shape.names.len() {
+        fill_values(r, state, depth, object, shape.names.len())
+    }
+}
+
+/// Fills a new dict, which has a slot for each of `len` values.
+///
+/// # Safety
+/// As for [`container`]; `is_template` has said so of the dict, or of the one that it is a copy of.
+#[inline(always)]
+unsafe fn fill_values<'i, R: Reader<'i>>(
+    r: &mut R,
+    state: &mut State,
+    depth: usize,
+    object: Owned,
+    len: usize,
+) -> Option<Owned> {
+    // SAFETY: by the contract.
+    unsafe {
+        for at in 0..len {
             let (item, is_container) = value(r, state, depth)?;
             replace(dict::value_slot(object.get(), at), item.into_raw());
             if is_container {

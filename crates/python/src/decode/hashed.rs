@@ -3,7 +3,7 @@
 use crate::budget::hash_cost::may_run_code;
 use crate::budget::Work;
 use crate::cpython::crowd::{self, Crowd};
-use crate::cpython::{dict, text, Obj};
+use crate::cpython::{dict, set, text, Obj};
 use crate::error::{decode, refused, Result};
 use holdall_format::Reader;
 use pyo3::ffi;
@@ -153,34 +153,31 @@ impl<'w> Adding<'w> {
         }
     }
 
-    /// Adds a member to a set, or to a frozenset that nobody else has seen.
+    /// Adds a member to a set, or to a frozenset that nobody else has seen, after charging the collisions that this causes. May run
+    /// out of memory, and unwind.
     ///
     /// # Safety
     /// Both are alive, and `set` is a set or frozenset.
     pub unsafe fn member(&self, set: Obj, member: Obj, hash_cost: u32) -> Result<()> {
-        // SAFETY: the contract is that of the two functions called.
+        // SAFETY: both are alive, and `set` is a set or frozenset, by contract, whose layout `in_set` reads.
         unsafe {
-            self.charge_member(set, member, hash_cost)?;
-            self.add_charged(set, member)
-        }
-    }
-
-    /// Charges the collisions that adding a member causes. May run out of memory, and unwind.
-    ///
-    /// # Safety
-    /// Both are alive, and `set` is a set or frozenset.
-    pub unsafe fn charge_member(&self, set: Obj, member: Obj, hash_cost: u32) -> Result<()> {
-        // SAFETY: `set` is a set or frozenset by contract, whose layout `in_set` reads.
-        unsafe { self.counted(member, hash_cost, BAD_MEMBER, |hash| crowd::in_set(set, hash)).map(drop) }
-    }
-
-    /// Adds a member whose collisions were charged before.
-    ///
-    /// # Safety
-    /// Both are alive, and `set` is a set or frozenset.
-    pub unsafe fn add_charged(&self, set: Obj, member: Obj) -> Result<()> {
-        // SAFETY: both are alive by contract; `PySet_Add` checks the type itself.
-        unsafe {
+            let mut place = None;
+            let counted = self.counted(member, hash_cost, BAD_MEMBER, |hash| {
+                let crowd = crowd::in_set(set, hash);
+                place = crowd.free;
+                crowd
+            })?;
+            let hash = counted.unwrap_or_else(|| ffi::PyObject_Hash(member));
+            if hash == -1 {
+                return Err(refused(BAD_MEMBER, self.at));
+            }
+            if counted.is_none() {
+                place = crowd::in_set(set, hash).free;
+            }
+            // The probing has found the place, and that no member has the same hash: no code has run since.
+            if place.is_some_and(|place| set::put(set, member, hash, place)) {
+                return Ok(());
+            }
             let before = ffi::PySet_Size(set);
             if ffi::PySet_Add(set, member) != 0 {
                 return Err(refused(BAD_MEMBER, self.at));

@@ -268,7 +268,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     fn begin_unexpected(&mut self, len: usize, flags: u8) -> Result<Option<Owned>> {
         // SAFETY: the GIL is held while a decoder lives.
         let dict = unsafe { Owned::new(ffi::PyDict_New()) }.ok_or_else(raised)?;
-        self.begin_flagged(dict, len, ANY, flags)
+        self.begin_flagged(dict, len, true, ANY, flags)
     }
 
     pub(crate) fn run_expected(&mut self) -> Result<Option<Frame<D::Make>>> {

@@ -1,6 +1,7 @@
 //! Dicts and instances by their shapes: values come by position, and no key is looked up.
 
-use super::frame::{Frame, Kind, Make, NOT_ITS_OWN};
+use super::frame::{Frame, Kind, Make, DEFAULT_DICT, NOT_ITS_OWN};
+use super::hashed::is_hashable;
 use super::{Decoder, NO_ID};
 use crate::budget::hash_cost::HashCost;
 use crate::classes::how::Base;
@@ -33,16 +34,17 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 let object = unsafe { allocate(*class, 0)? };
                 let object_id = self.take_id();
                 self.opened(object_id, object.get());
+                let mut held = HashCost::default();
                 for (at, &offset) in offsets.iter().enumerate() {
-                    let Some(value) = self.field_or_empty(ANY, accepts::ALL)? else {
+                    let Some(value) = self.field_or_flat(ANY, accepts::ALL, &mut held)? else {
                         let frame = self.frame(Kind::Fields, Some(object), len, object_id);
-                        return Ok(self.push(Frame { at, shape: Some(shape.clone()), ..frame }));
+                        return Ok(self.push(Frame { at, shape: Some(shape.clone()), hash_cost: held, ..frame }));
                     };
                     // SAFETY: `object` is a new instance of the class that the offset was read from; its slot is empty.
                     unsafe { *crate::classes::state::slot_mut(object.get(), offset) = value.into_raw() };
                 }
                 self.whole(object_id, object.get());
-                self.cost_of_whole(&object, len, object_id);
+                self.cost_of_whole(&object, held, len, object_id);
                 Ok(Some(object))
             }
             _ => self.other_instance(shape, len),
@@ -78,7 +80,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             for at in 0..len {
                 let value = match self.field(item, accepts).map_err(|fault| fault.within(|| Step::Some))? {
                     Some(value) => value,
-                    None => match self.empty_field(item)? {
+                    // A dict can't be hashed, so nobody asks what its values cost.
+                    None => match self.flat(item, &mut HashCost::default())? {
                         Some(value) => {
                             tracks = true;
                             value
@@ -108,7 +111,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             let dict = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
             self.opened(object_id, dict.get());
             for (at, name) in shape.names.iter().enumerate() {
-                let value = self.field_or_empty(item, accepts).map_err(|fault| fault.within(|| Step::Some))?;
+                let value = self
+                    .field_or_flat(item, accepts, &mut HashCost::default())
+                    .map_err(|fault| fault.within(|| Step::Some))?;
                 let Some(value) = value else {
                     let frame = self.frame(Kind::Keyed, Some(dict), len, object_id);
                     return Ok(self.push(Frame { at, shape: Some(shape.clone()), item, offset: here, ..frame }));
@@ -127,10 +132,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// Adds the hash cost of an instance that needed no frame.
     #[inline]
-    pub(crate) fn cost_of_whole(&mut self, object: &Owned, len: usize, object_id: u32) {
+    pub(crate) fn cost_of_whole(&mut self, object: &Owned, held: HashCost, len: usize, object_id: u32) {
         // SAFETY: `object` is an owned reference.
-        let hash_cost =
-            unsafe { crate::budget::hash_cost::hash_cost_of_instance(object.get(), HashCost::default(), len) };
+        let hash_cost = unsafe { crate::budget::hash_cost::hash_cost_of_instance(object.get(), held, len) };
         if hash_cost != HashCost::default() {
             let before = std::mem::replace(&mut self.object_id, object_id);
             self.add_hash_cost(hash_cost);
@@ -155,8 +159,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     }
                     .ok_or_else(raised)?;
                     crate::classes::state::set_dict(object.get(), dict.clone())?;
-                    let frame = self.frame(Kind::Fields, Some(object), len, object_id);
-                    Ok(self.push(Frame { shape: Some(shape.clone()), key: Some(dict), ..frame }))
+                    self.fill_fields(object, Some(dict), shape, object_id)
                 }
             }
             Build::Mixed { plan, .. } => {
@@ -165,17 +168,26 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 let object = unsafe { plan.fresh()? };
                 let object_id = self.take_id();
                 self.opened(object_id, object.get());
-                let frame = self.frame(Kind::Fields, Some(object), len, object_id);
-                Ok(self.push(Frame { shape: Some(shape.clone()), ..frame }))
+                self.fill_fields(object, None, shape, object_id)
             }
-            Build::NamedTuple { class, .. } => {
+            Build::NamedTuple { class, order } => {
                 self.claim(len, shape.bytes)?;
                 // SAFETY: the GIL is held while a decoder lives; whatever permits the class holds it.
                 let object = unsafe { allocate(*class, len as isize)? };
                 let object_id = self.take_id();
                 self.opened(object_id, object.get());
-                let frame = self.frame(Kind::Tuple, Some(object), len, object_id);
-                Ok(self.push(Frame { shape: Some(shape.clone()), ..frame }))
+                let mut held = HashCost::default();
+                for at in 0..len {
+                    let Some(value) = self.field_or_flat(ANY, accepts::ALL, &mut held)? else {
+                        let frame = self.frame(Kind::Tuple, Some(object), len, object_id);
+                        return Ok(self.push(Frame { at, shape: Some(shape.clone()), hash_cost: held, ..frame }));
+                    };
+                    // SAFETY: the instance has `len` empty slots, and `order` says which is whose.
+                    unsafe { fill::tuple_item(object.get(), order[at], value) };
+                }
+                self.whole(object_id, object.get());
+                self.costs(object_id, held.around(1, len));
+                Ok(Some(object))
             }
             Build::Based { class, base, .. } => self.based(shape, *class, *base),
             Build::Upgraded { plan, .. } => self.upgraded(shape, plan, len),
@@ -295,6 +307,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let (object, len) = unsafe { self.empty_based(class, base, here)? };
         let object_id = self.take_id();
         self.opened(object_id, object.get());
+        // SAFETY: `object` is an owned reference.
+        if fields == 0 && !unsafe { is_hashable(object.get()) } {
+            if let Some(done) = self.content_alone(base, &object, len, object_id)? {
+                return Ok(done);
+            }
+        }
         let frame = self.frame(Kind::Fields, Some(object.clone()), fields, object_id);
         // The frame of the content is above that of the fields, because the content comes first.
         self.push(Frame { shape: Some(shape.clone()), ..frame });
@@ -361,6 +379,45 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
+    /// Begins the content of an instance of a subclass that has no fields besides: the frame of the content, if it needs one, is that of
+    /// the instance. `None`: nothing was read. What hashing the instance costs is not asked.
+    fn content_alone(&mut self, base: Base, object: &Owned, len: usize, id: u32) -> Result<Option<Option<Owned>>> {
+        self.object_id = id;
+        let done = match base {
+            Base::ByteArray => self.done(Some(object.clone()))?,
+            Base::Dict | Base::OrderedDict => self.begin_pairs(object.clone(), len, true, ANY)?,
+            Base::Set => self.begin_set(object.clone(), len, true, ANY)?,
+            Base::List => {
+                self.object_id = NO_ID;
+                match self.first_leaves(base, object, len)? {
+                    at if at < len => {
+                        let frame = self.frame(Kind::List, Some(object.clone()), len, id);
+                        self.push(Frame { at, ..frame })
+                    }
+                    _ => {
+                        self.whole(id, object.get());
+                        Some(object.clone())
+                    }
+                }
+            }
+            Base::DefaultDict => {
+                self.object_id = NO_ID;
+                let (at, before) = (self.here(), self.r.place());
+                let Some(factory) = self.quick_factory()? else {
+                    self.r.rewind(before);
+                    return Ok(None);
+                };
+                set_factory(object, &factory, at)?;
+                self.default_dict(object.clone(), id, true, 0)?
+            }
+            _ => {
+                self.object_id = NO_ID;
+                return Ok(None);
+            }
+        };
+        Ok(Some(done))
+    }
+
     /// Pushes the frame for what an instance of a subclass holds as its builtin.
     fn begin_content(&mut self, base: Base, object: Owned, len: usize, at: usize) -> Result<()> {
         let first = match base {
@@ -381,7 +438,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 let before = self.r.place();
                 if let Some(factory) = self.quick_factory()? {
                     set_factory(&object, &factory, at)?;
-                    return self.default_dict(object, NO_ID, false).map(drop);
+                    return self.default_dict(object, NO_ID, false, DEFAULT_DICT).map(drop);
                 }
                 self.r.rewind(before);
                 self.frame(Kind::Factory, Some(object), 1, NO_ID)

@@ -2,7 +2,7 @@
 
 use super::frame::{Frame, Kind, Make, Parts, FIXED, LEARNS_KEYS, ODD};
 use super::{Decoder, State, NO_ID};
-use crate::classes::defaults::{lacking, shown};
+use crate::classes::defaults::{lacking, shown, Source};
 use crate::classes::state::slot_mut;
 use crate::cpython::{new, owned, Obj, Owned};
 use crate::decode::dialect::Dialect;
@@ -112,30 +112,43 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         };
         let mut gone = Vec::new();
         let mut there = Vec::new();
+        let fields = new::dict(self.py)?;
         for field in 0..shape.names.len() {
-            let place = place_of(field);
+            let (place, name) = (place_of(field), &shape.names[field]);
             // SAFETY: the frame holds the object, an instance of the class that the places were found for.
-            match unsafe { holds_mark(self.py, object.get(), &place)? } {
-                true => gone.push((field, place)),
-                false => there.push(shape.names[field].clone()),
+            match unsafe { held(self.py, object.get(), &place)? } {
+                Some(value) if is_skip(value.get()) => gone.push((name, place)),
+                value => {
+                    if let Some(value) = value {
+                        fields.set_item(self.rules.bound(name), self.rules.bound(&value))?;
+                    }
+                    there.push(name.clone());
+                }
             }
         }
         let declared = plan.declared(self.py)?;
         let defaults = lacking(self.py, plan.class(), &there)?;
-        for (field, place) in gone {
-            let name = &shape.names[field];
-            if let Some(default) = defaults.iter().find(|default| default.name.get() == name.get()) {
-                let value = default.value(self.py)?;
+        let default_of = |name: &Owned| defaults.iter().find(|default| default.name.get() == name.get());
+        // A factory that takes the instance finds all its other fields.
+        gone.sort_by_key(|(name, _)| default_of(name).is_some_and(|default| default.source == Source::OfInstance));
+        for (name, place) in &gone {
+            // SAFETY: as above.
+            unsafe { unset(self.py, object.get(), place)? };
+            if let Some(default) = default_of(name) {
+                let given = match default.source {
+                    Source::OfInstance => self.rules.bound(object),
+                    _ => fields.clone().into_any(),
+                };
+                let value = default.value(self.py, &given)?;
+                fields.set_item(self.rules.bound(name), self.rules.bound(&value))?;
                 // SAFETY: as above.
-                unsafe { put(object.get(), &place, value, at)? };
+                unsafe { put(object.get(), place, value, at)? };
                 continue;
             }
             let is_required = declared.iter().any(|known| known.required && known.name.get() == name.get());
             if is_required && !plan.registration.as_ref().is_some_and(|known| known.may_lack) {
                 return Err(self.lacks(shape, name, at));
             }
-            // SAFETY: as above.
-            unsafe { unset(self.py, object.get(), &place)? };
         }
         Ok(())
     }
@@ -257,38 +270,42 @@ fn dict_of(py: Python<'_>, object: Obj) -> Result<Option<Bound<'_, PyDict>>> {
     }
 }
 
-/// Whether there is a mark in a place.
+/// What is in a place, if there is something.
 ///
 /// # Safety
 /// `object` is an instance of the class that the place was found for.
-unsafe fn holds_mark(py: Python<'_>, object: Obj, place: &Place) -> Result<bool> {
+unsafe fn held(py: Python<'_>, object: Obj, place: &Place) -> Result<Option<Owned>> {
     // SAFETY: by contract the offset and the index are within the object; what is found is held by it.
     unsafe {
         let found = match place {
             Place::Slot(offset) => *slot_mut(object, *offset),
             Place::Attribute(name) | Place::Hidden(name) => {
-                let found = dict_of(py, object)?;
-                return Ok(match found {
-                    Some(found) => {
-                        found.get_item(Bound::from_borrowed_ptr(py, name.get()))?.is_some_and(|at| is_skip(at.as_ptr()))
-                    }
-                    None => false,
-                });
+                let Some(dict) = dict_of(py, object)? else { return Ok(None) };
+                return Ok(dict.get_item(Bound::from_borrowed_ptr(py, name.get()))?.map(|value| owned(&value)));
             }
             Place::Item(at) => ffi::PyTuple_GET_ITEM(object, *at as isize),
             Place::Key(name) => ffi::PyDict_GetItemWithError(object, name.get()),
-            Place::Nowhere => return Ok(false),
+            Place::Nowhere => return Ok(None),
         };
-        Ok(!found.is_null() && is_skip(found))
+        Ok((!found.is_null()).then(|| Owned::borrowed(found)))
     }
+}
+
+/// Whether there is a mark in a place.
+///
+/// # Safety
+/// As [`held`].
+unsafe fn holds_mark(py: Python<'_>, object: Obj, place: &Place) -> Result<bool> {
+    // SAFETY: by contract.
+    Ok(unsafe { held(py, object, place)? }.is_some_and(|value| is_skip(value.get())))
 }
 
 /// Empties a place.
 ///
 /// # Safety
-/// As [`holds_mark`].
+/// As [`held`].
 unsafe fn unset(py: Python<'_>, object: Obj, place: &Place) -> Result<()> {
-    // SAFETY: as for `holds_mark`; the slot's reference is released after the slot is empty.
+    // SAFETY: as for `held`; the slot's reference is released after the slot is empty.
     unsafe {
         match place {
             Place::Slot(offset) => drop(Owned::new(std::ptr::replace(slot_mut(object, *offset), std::ptr::null_mut()))),

@@ -11,6 +11,7 @@ pub(crate) mod decided;
 pub mod dialect;
 pub(crate) mod elsewhere;
 pub mod few;
+mod flat;
 pub(crate) mod frame;
 pub(crate) mod hashed;
 mod inline_cache;

@@ -251,14 +251,16 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             let version = crate::cpython::class::version_of(class).ok_or_else(raised)?;
             (plan::of(self.py, class)?, version)
         };
-        if let (Some(known), 1..) = (raw.matched_with(plan.serial, version), version) {
+        // What a trusted message need not have, another must: neither is built as the other says.
+        let serial = plan.serial | (u64::from(self.r.trusted()) << 63);
+        if let (Some(known), 1..) = (raw.matched_with(serial, version), version) {
             return Ok(known);
         }
         let mut shape = raw.like(Build::Unresolved, raw.names.clone());
         self.resolve_shape(&plan, &mut shape, name, at)?;
         let shape = Rc::new(shape);
         if version != 0 {
-            raw.match_with(plan.serial, version, &shape);
+            raw.match_with(serial, version, &shape);
         }
         Ok(shape)
     }
@@ -292,7 +294,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
             _ => {}
         }
-        let renamed = plan.rename(&mut shape.names);
+        let renamed = plan.rename(self.py, &mut shape.names, shape.version)?;
         if let (How::Custom, ShapeKind::Object, Some(known)) = (&plan.how, shape.kind, &plan.registration) {
             if known.decode_takes_version && known.version != shape.version {
                 return Ok(into(plan));
@@ -324,6 +326,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Ok(Build::Based { class, base: *base, places: places(plan, &shape.names)? })
             }
             (ShapeKind::Based, _) => Err(mismatch("a subclass of a builtin")),
+            (ShapeKind::Object, How::Enum | How::Based(_)) => Err(mismatch("an instance with fields")),
             (ShapeKind::Object, How::Custom) => {
                 let remedy = "`register` it with a new `version` and `decode(value, version)`, which is given a dict of the fields";
                 let why = "was stored by its fields, before it was registered with `encode` and `decode`";
@@ -363,11 +366,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// How an instance of an ordinary class is built: from slots, `__dict__` or both.
     fn build_of_fields(&mut self, plan: &Rc<Plan>, shape: &Shape, name: &str, at: usize) -> Result<Build> {
         let class = plan.class();
-        // In a trusted message, as in a pickle, what was not set stays unset.
         let mut places = places(plan, &shape.names)?;
         let nowhere = places.iter().position(|place| matches!(place, Place::Nowhere));
         let mut lacks_defaulted = Vec::new();
-        if !self.r.trusted() {
+        // In a trusted message, as in a pickle, what was not set stays unset, unless the program has registered the class.
+        if !self.r.trusted() || plan.registration.is_some() {
             self.check_unknown(plan, shape, name, at)?;
             let declared = plan.declared(self.py)?;
             let is_there = |field: &Declared| shape.names.iter().any(|name| name.get() == field.name.get());
@@ -375,15 +378,19 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 plan.check_required(&declared, &shape.names, name, at)?;
                 lacks_defaulted = lacking(self.py, class, &shape.names)?;
             }
-            if plan.unknown() == Unknown::Drop {
-                for (field, place) in shape.names.iter().zip(&mut places) {
-                    if !plan.has_field(&declared, field) {
+            let is_model = plan.is_model(&declared);
+            for (field, place) in shape.names.iter().zip(&mut places) {
+                if !plan.has_field(&declared, field) {
+                    if is_model {
+                        return Ok(Build::Upgraded { plan: plan.clone(), lacking: None });
+                    }
+                    if plan.unknown() == Unknown::Drop || is_of_models(field) {
                         *place = Place::Nowhere;
                     }
                 }
             }
         } else if let (Some(field), true) = (nowhere, shape.version == plan.version) {
-            let why = ": `register` it with `renames` or a new `version`";
+            let why = ": `register` the class, with `renames` if the field was renamed";
             return Err(refused_field(name, &shape.names[field], why, at));
         }
         if !lacks_defaulted.is_empty() {
@@ -463,6 +470,12 @@ fn into(plan: &Plan) -> Build {
     // SAFETY: the plan's class is alive while the plan is in use.
     let class = unsafe { Owned::borrowed(plan.class().cast()) };
     Build::Decided(Decided::Into { class, renames: Vec::new() })
+}
+
+/// Whether a field is one that pydantic's models keep beside their own, which another class has no use for.
+fn is_of_models(field: &Owned) -> bool {
+    // SAFETY: `field` is an owned reference to a string.
+    unsafe { text::ascii(field.get()) }.is_some_and(|name| name.starts_with(b"__pydantic_"))
 }
 
 /// The names of fields interned, so that equal ones are one object.

@@ -1,7 +1,7 @@
 //! The loop: reads value after value for the container on top of the stack, and hands it to its parent when it is full.
 
 use super::frame::{
-    hash_cost_in_content, Deferred, Frame, Kind, Make, Parts, DOCUMENT, FIXED, LEARNS_KEYS, ODD, PROXY,
+    hash_cost_in_content, Deferred, Frame, Kind, Make, Parts, DEFAULT_DICT, DOCUMENT, FIXED, LEARNS_KEYS, ODD, PROXY,
 };
 use super::hashed::{Adding, TWICE};
 use crate::budget::hash_cost::{may_run_code, HashCost};
@@ -357,7 +357,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Kind::Factory => {
                 let Some(object) = frame.object else { return Err(decode(CHANGED, frame.offset)) };
                 let depth = self.tables.stack.len();
-                let done = self.default_dict(object, frame.object_id, frame.hand_over)?;
+                let done = self.default_dict(object, frame.object_id, frame.hand_over, DEFAULT_DICT)?;
                 if let Some(above) = self.tables.stack.get_mut(depth) {
                     above.check = frame.check;
                 }
@@ -557,7 +557,7 @@ unsafe fn text_or_bytes(object: Obj) -> bool {
 /// The frame is of `Kind::Fields`, its object an instance of the class that its shape was built for, and `at` the index
 /// of a field.
 #[inline(always)]
-unsafe fn put_field<M>(frame: &Frame<M>, at: usize, value: Owned, here: usize) -> Result<()> {
+pub(super) unsafe fn put_field<M>(frame: &Frame<M>, at: usize, value: Owned, here: usize) -> Result<()> {
     let missing = || decode(CHANGED, here);
     let object = frame.object.as_ref().ok_or_else(missing)?;
     let shape = frame.shape.as_ref().ok_or_else(missing)?;

@@ -7,7 +7,9 @@ use super::runs::{self, Texts};
 use super::sequence::items;
 use super::text::of_any_width;
 use super::value::{is_leaf, lone_leaf, lone_other};
+use crate::cpython::set::next_member;
 use crate::cpython::{dict, references, text, Obj};
+use crate::types::datetime;
 use crate::types::walker::BY_PARENT;
 use holdall_format::model::{Seq, ShapeKind};
 use holdall_format::Writer;
@@ -22,6 +24,8 @@ const MOST_TEXTS: usize = Bounded::SHORT / LEAST;
 const LEAST: usize = 4;
 /// What is allowed for a number.
 const NUMBER: usize = 9;
+/// The same for a date, a time or a datetime, with its zone.
+const DATETIME: usize = 16;
 const MOST_SHAPES: usize = 8;
 
 /// How a format writes texts, runs, and dicts whose keys are text.
@@ -41,6 +45,22 @@ pub trait Form<W: Writer> {
     /// # Safety
     /// `items` are alive.
     unsafe fn run(&mut self, w: &mut W, items: &[Obj], seq: Seq) -> bool;
+
+    /// How many bytes an object takes that only this form has. `None`: it is none of these.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    unsafe fn size_of_other(&self, _object: Obj) -> Option<usize> {
+        None
+    }
+
+    /// Writes such an object.
+    ///
+    /// # Safety
+    /// `object` is alive, and the GIL held.
+    unsafe fn other(&mut self, _w: &mut W, _object: Obj) -> bool {
+        false
+    }
 
     /// # Safety
     /// `entries` are the keys, which are strings, and values of a live dict.
@@ -110,6 +130,8 @@ impl Row {
 /// Holdall's own, where each object that others hold as well has a number by which it is known again, and the keys of dicts have one.
 pub struct Numbered {
     tracks: bool,
+    /// Whether sets, dates and the like are written, too: in trusted messages, reducers are asked about them.
+    types: bool,
     /// The strings with the numbers from 1 on: the message's container has 0.
     met: Row,
     /// The keys of all shapes, one behind the other, and where those of each begin and end.
@@ -120,8 +142,8 @@ pub struct Numbered {
 
 impl Numbered {
     #[inline(always)]
-    pub fn new(tracks: bool) -> Numbered {
-        Numbered { tracks, met: Row::new(), keys: Row::new(), shapes: [(0, 0); MOST_SHAPES], len: 0 }
+    pub fn new(tracks: bool, types: bool) -> Numbered {
+        Numbered { tracks, types, met: Row::new(), keys: Row::new(), shapes: [(0, 0); MOST_SHAPES], len: 0 }
     }
 
     /// Writes the number of the shape with these keys. `Some(false)`: there is none. `None`: there is one with equal keys that are
@@ -217,6 +239,42 @@ impl<W: NativeWriter> Form<W> for Numbered {
     }
 
     #[inline(always)]
+    unsafe fn size_of_other(&self, object: Obj) -> Option<usize> {
+        // SAFETY: by the contract; a set is read as what it is.
+        unsafe {
+            if !self.types {
+                return None;
+            }
+            if is_set(object) {
+                return sizes_of_members(object);
+            }
+            datetime::is_flat(object).then_some(DATETIME)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn other(&mut self, w: &mut W, object: Obj) -> bool {
+        // SAFETY: by the contract. None of the members runs code.
+        unsafe {
+            if !is_set(object) {
+                return datetime::wrote(w, object);
+            }
+            let len = ffi::PySet_GET_SIZE(object) as usize;
+            match ffi::Py_TYPE(object) == addr_of_mut!(ffi::PySet_Type) {
+                true => w.set(len),
+                false => w.frozenset(len),
+            }
+            let mut at = 0;
+            while let Some(member) = next_member(object, &mut at) {
+                if !value(self, w, member) {
+                    return false;
+                }
+            }
+            true
+        }
+    }
+
+    #[inline(always)]
     unsafe fn dict(&mut self, w: &mut W, entries: &[(Obj, Obj)]) -> bool {
         // SAFETY: by the contract.
         unsafe {
@@ -296,9 +354,42 @@ unsafe fn parts_fit<W: Writer>(form: &(impl Form<W> + ?Sized), object: Obj, left
                 let Some(entries) = dict::entries(object) else { return false };
                 entries.iter().all(|&(key, item)| fits(form, key, left, depth) && fits(form, item, left, depth))
             }
-            None => false,
+            None => match form.size_of_other(object).and_then(|size| left.checked_sub(size)) {
+                Some(less) => {
+                    *left = less;
+                    true
+                }
+                None => false,
+            },
         }
     }
+}
+
+/// # Safety
+/// `object` is alive.
+#[inline(always)]
+unsafe fn is_set(object: Obj) -> bool {
+    // SAFETY: by the contract.
+    let class = unsafe { ffi::Py_TYPE(object) };
+    class == addr_of_mut!(ffi::PySet_Type) || class == addr_of_mut!(ffi::PyFrozenSet_Type)
+}
+
+/// What the members of a set take, if all of them are leaves of a bounded size.
+///
+/// # Safety
+/// `set` is a set.
+unsafe fn sizes_of_members(set: Obj) -> Option<usize> {
+    let (mut at, mut whole) = (0, LEAST);
+    // SAFETY: by the contract; members are read as what their types say.
+    unsafe {
+        while let Some(member) = next_member(set, &mut at) {
+            if whole > Bounded::SHORT || !is_leaf(member) {
+                return None;
+            }
+            whole += if text::is(member) { text::len(member) + LEAST } else { NUMBER };
+        }
+    }
+    Some(whole)
 }
 
 /// # Safety
@@ -326,8 +417,10 @@ unsafe fn container<W: Writer>(form: &mut (impl Form<W> + ?Sized), w: &mut W, ob
     unsafe {
         let Some(seq) = sequence_of(object) else {
             // A large int is a leaf that fits, and yet none that is written here.
-            let is_dict = ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyDict_Type);
-            return is_dict && dict::entries(object).is_some_and(|entries| form.dict(w, entries));
+            return match ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyDict_Type) {
+                true => dict::entries(object).is_some_and(|entries| form.dict(w, entries)),
+                false => form.other(w, object),
+            };
         };
         let items = items(object, seq);
         if form.run(w, items, seq) {

@@ -7,7 +7,9 @@ use crate::encode::dialect::Dialect;
 use crate::error::{encode, raised, refusal, Result};
 use crate::memory::{vec, Vec};
 use crate::schema::class::utf8;
+use crate::types::textual;
 use crate::types::walker::WorkItem;
+use holdall_format::model::Text;
 use holdall_format::Writer;
 use pyo3::ffi;
 use pyo3::intern;
@@ -125,7 +127,10 @@ impl<D: Dialect> Encoder<'_, D> {
     /// Writes a UUID in a format without UUIDs. `false`: its text is to be written.
     pub(crate) fn schemaless_uuid(&mut self, object: &Bound<'_, PyAny>) -> Result<bool> {
         match self.options.forms.uuid {
-            UuidForm::Canonical => return Ok(false),
+            UuidForm::Canonical => {
+                let Some(bytes) = textual::uuid_bytes(object)? else { return Ok(false) };
+                self.w.text(Text::Ascii(&textual::uuid_text(&bytes)));
+            }
             UuidForm::Hex => {
                 let hex = object.getattr(intern!(object.py(), "hex"))?;
                 self.then(vec![WorkItem::Value(owned(&hex))]);

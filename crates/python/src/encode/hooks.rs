@@ -267,7 +267,7 @@ impl Frame {
                 }
                 Kind::Set => {
                     let mut at = 0;
-                    while let Some(member) = super::walk::next_member(object, &mut at) {
+                    while let Some(member) = crate::cpython::set::next_member(object, &mut at) {
                         add(member);
                     }
                 }

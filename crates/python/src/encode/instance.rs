@@ -14,6 +14,7 @@ use crate::types;
 use crate::types::walker::{WorkItem, BY_PARENT};
 use holdall_format::model::{KnownType, Seq, ShapeKind};
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::types::PyType;
 use pyo3::Bound;
 use std::rc::Rc;
@@ -95,7 +96,10 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 }
                 plan.is_findable.set(true);
             }
-            if let Some(plan) = plan.filter(|_| kind == ShapeKind::Object && !self.options.trust) {
+            // What is loaded as pickle does may lack fields.
+            let checked =
+                |plan: &&Plan| kind == ShapeKind::Object && (!self.options.trust || plan.registration.is_some());
+            if let Some(plan) = plan.filter(checked) {
                 plan.check_whole(self.py, names)?;
             }
             let block = self.w.shape_begin(kind, plan.map_or(0, |plan| plan.version), names.len());
@@ -367,7 +371,8 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             let mut dict = plan.dict_of(object)?;
             if let Some(own) = &dict {
                 // `Class[int]()` leaves this attribute, typing's note of the alias, which isn't data. Pickle stores it.
-                if !self.options.trust && !ffi::PyDict_GetItemString(own.get(), c"__orig_class__".as_ptr()).is_null() {
+                let noted = intern!(self.py, "__orig_class__").as_ptr();
+                if !self.options.trust && !ffi::PyDict_GetItemWithError(own.get(), noted).is_null() {
                     let copy = Owned::new(ffi::PyDict_Copy(own.get())).ok_or_else(raised)?;
                     if ffi::PyDict_DelItemString(copy.get(), c"__orig_class__".as_ptr()) != 0 {
                         return Err(raised());

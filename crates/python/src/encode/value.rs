@@ -1,11 +1,13 @@
 //! Writes the next value: a leaf at once, others by pushing a frame for their content.
 
 use crate::cpython::dict::{self};
+use crate::cpython::set::next_member;
 use crate::cpython::{bytes_of, float, int, Obj, Owned, Type};
 use crate::encode::dialect::{Dialect, Native, NativeWriter};
 use crate::encode::text::of_any_width;
+use crate::encode::walk::CHANGED;
 use crate::encode::{shapes, Encoder, Frame, Kind};
-use crate::error::{raised, Result};
+use crate::error::{encode, raised, Result};
 use crate::types::buffer;
 use crate::types::walker::BY_PARENT;
 use holdall_format::model::{OutOfBand, Seq};
@@ -56,6 +58,32 @@ pub unsafe fn lone_leaf<W: Writer>(w: &mut W, object: Obj) -> Result<bool> {
         }
     }
     Ok(true)
+}
+
+/// Writes an int of more than 63 bits, as the whole of a message. `false`: it is no int.
+///
+/// # Safety
+/// As for [`lone_leaf`].
+pub unsafe fn lone_big<W: Writer>(w: &mut W, object: Obj) -> bool {
+    // SAFETY: `object` is alive, and an int where it is read as one.
+    unsafe {
+        let mut block = [0; int::FEW_BYTES];
+        match int::is(object).then(|| int::few_bytes(object, &mut block)).flatten() {
+            Some(bytes) => {
+                put_big(w, bytes);
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+fn put_big<W: Writer>(w: &mut W, bytes: &[u8]) {
+    match <[u8; 8]>::try_from(bytes) {
+        // -2**63, which `int::value` doesn't return.
+        Ok(bytes) => w.int(i64::from_le_bytes(bytes)),
+        Err(_) => w.bigint(bytes),
+    }
 }
 
 /// The same for `bytes` and empty containers, in formats that write these as what they are.
@@ -135,12 +163,10 @@ impl<D: Dialect> Encoder<'_, D> {
                 &all[..]
             }
         };
-        match <[u8; 8]>::try_from(bytes) {
-            // -2**63, which `int::value` doesn't return.
-            Ok(bytes) => self.w.int(i64::from_le_bytes(bytes)),
-            Err(_) if D::BIG_INTS_ARE_VALUES => return Ok(false),
-            Err(_) => self.w.bigint(bytes),
+        if D::BIG_INTS_ARE_VALUES && bytes.len() != 8 {
+            return Ok(false);
         }
+        put_big(&mut self.w, bytes);
         Ok(true)
     }
 
@@ -261,8 +287,19 @@ impl<D: Dialect> Encoder<'_, D> {
             let len = ffi::PySet_Size(set) as usize;
             if self.options.canonical {
                 self.ordered_members(set)?;
-            } else if len > 0 {
-                self.tables.stack.push(Frame { len, ..Frame::new(Owned::borrowed(set), Kind::Set) });
+            } else {
+                // Leaves need no frame, unless somebody is asked about them. None of them runs code, so the set stays as it is meanwhile.
+                let (mut at, mut left) = (0, len);
+                while left > 0 {
+                    let before = at;
+                    let Some(member) = next_member(set, &mut at) else { return Err(encode(CHANGED)) };
+                    if self.looks_closely || !self.leaf(member, BY_PARENT)? {
+                        let frame = Frame { at: before, len: left, ..Frame::new(Owned::borrowed(set), Kind::Set) };
+                        self.tables.stack.push(frame);
+                        break;
+                    }
+                    left -= 1;
+                }
             }
         }
         Ok(())

@@ -1,7 +1,8 @@
 //! The walk: continues the container on top of the stack, item by item.
 
 use crate::cpython::dict::Position;
-use crate::cpython::{prefetch, Obj};
+use crate::cpython::set::next_member;
+use crate::cpython::prefetch;
 use crate::encode::dialect::Dialect;
 use crate::encode::{shapes, Encoder, Extra, Frame, Kind};
 use crate::error::{encode, Result};
@@ -343,17 +344,4 @@ impl<D: Dialect> Encoder<'_, D> {
         }
         Ok(())
     }
-}
-
-/// The next member of a set, borrowed; like `PyDict_Next`.
-///
-/// # Safety
-/// `set` is a set.
-pub(crate) unsafe fn next_member(set: Obj, at: &mut isize) -> Option<Obj> {
-    extern "C" {
-        fn _PySet_NextEntry(set: Obj, at: *mut isize, key: *mut Obj, hash: *mut isize) -> i32;
-    }
-    let (mut key, mut hash) = (std::ptr::null_mut(), 0);
-    // SAFETY: `set` is a set by contract.
-    unsafe { (_PySet_NextEntry(set, at, &mut key, &mut hash) != 0).then_some(key) }
 }

@@ -45,6 +45,8 @@ pub struct Class {
     pub converters: Vec<(u32, Owned)>,
     /// Called with the finished instance.
     pub validate: Option<Owned>,
+    /// Errors then name what else can be registered for it.
+    pub is_registered: bool,
 }
 
 /// The version of a class's instances in schemaless formats.
@@ -165,8 +167,24 @@ impl Class {
             init_vars,
             converters,
             validate: method("validate")?,
+            is_registered: optional(described, "registered")?.is_some(),
             fields,
         })
+    }
+
+    /// Why an instance without a field is refused.
+    pub fn lacks(&self, name: &str) -> String {
+        let remedy =
+            if self.is_registered { ": give it a default, or `register` the class with `upgrade`" } else { "" };
+        format!("Object missing required field `{name}`{remedy}")
+    }
+
+    /// Why a tag that is none of the class's is refused.
+    pub fn wrong_tag(&self) -> &'static str {
+        match self.is_registered {
+            true => "Invalid tag: if it is an old one, `register` its class with it in `aliases`",
+            false => "Invalid tag",
+        }
     }
 
     /// For a class with a registered `decode`: the scalar that calls it.

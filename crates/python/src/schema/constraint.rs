@@ -4,6 +4,7 @@ use super::optional;
 use crate::cpython::{int, text, Obj, Owned};
 use crate::error::{raised, refusal, Result};
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -35,8 +36,8 @@ impl Constraints {
         made.multiple_of = optional(described, "multiple_of")?.map(|factor| crate::cpython::owned(&factor));
         if let Some(pattern) = optional(described, "pattern")? {
             made.pattern = Some((
-                crate::cpython::owned(&pattern.getattr("search")?),
-                pattern.getattr("pattern")?.str()?.to_string(),
+                crate::cpython::owned(&pattern.getattr(intern!(pattern.py(), "search"))?),
+                pattern.getattr(intern!(pattern.py(), "pattern"))?.str()?.to_string(),
             ));
         }
         made.min_length = optional(described, "min_length")?.map(|len| len.extract()).transpose()?;

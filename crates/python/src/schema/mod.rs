@@ -3,6 +3,7 @@
 //! The Python side (`_annotations`) takes annotations apart; the decoder follows the result. Nodes refer to each other
 //! by index, so that types may be recursive.
 
+mod as_is;
 pub mod class;
 pub mod coerce;
 pub mod constraint;

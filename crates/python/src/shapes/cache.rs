@@ -57,6 +57,11 @@ impl<const SIZE: usize> Marks<SIZE> {
         self.0[place].get() == hash as u32
     }
 
+    /// Whether nothing came to that place yet.
+    pub fn is_free(&self, place: usize) -> bool {
+        self.0[place].get() == 0
+    }
+
     /// Notes that it came.
     #[inline(always)]
     pub fn meet(&self, place: usize, hash: u64) {

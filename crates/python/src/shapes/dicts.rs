@@ -37,12 +37,34 @@ pub fn place(block: &[u8]) -> usize {
     index(hash(block))
 }
 
+/// Where the marks say that a block of this hash has come: at its own place, or at the other one that it shares with that place's
+/// blocks. (Of 64 sets of optional keys, eight pushed each other out where each had one place.)
+fn met(marks: &Marks<SIZE>, hash: u64) -> Option<usize> {
+    let place = index(hash);
+    [place, place ^ 1].into_iter().find(|&place| marks.met(place, hash))
+}
+
+/// Notes that a block came.
+fn meet(marks: &Marks<SIZE>, hash: u64) {
+    let place = index(hash);
+    let other = !marks.is_free(place) && (marks.is_free(place ^ 1) || hash & 1 == 1);
+    marks.meet(place ^ usize::from(other), hash);
+}
+
 pub fn find(py: Python<'_>, block: &[u8]) -> Option<Rc<Shape>> {
     let hash = hash(block);
-    if !MARKS.get(py).met(index(hash), hash) {
-        return None;
+    let place = met(MARKS.get(py), hash)?;
+    CACHE.get(py).find(place, |(known, shape)| (**known == *block).then(|| shape.clone()))
+}
+
+/// Whether a block has not come before; from now on it has.
+pub fn is_new(py: Python<'_>, block: &[u8]) -> bool {
+    let (hash, marks) = (hash(block), MARKS.get(py));
+    let is_new = met(marks, hash).is_none();
+    if is_new {
+        meet(marks, hash);
     }
-    CACHE.get(py).find(index(hash), |(known, shape)| (**known == *block).then(|| shape.clone()))
+    is_new
 }
 
 /// Keeps a shape that comes for the second time.
@@ -51,9 +73,8 @@ pub fn keep(py: Python<'_>, block: &[u8], shape: &Rc<Shape>) {
         return;
     }
     let (hash, marks) = (hash(block), MARKS.get(py));
-    if marks.met(index(hash), hash) {
-        CACHE.get(py).keep(index(hash), (block.into(), shape.clone()));
-    } else {
-        marks.meet(index(hash), hash);
+    match met(marks, hash) {
+        Some(place) => CACHE.get(py).keep(place, (block.into(), shape.clone())),
+        None => meet(marks, hash),
     }
 }

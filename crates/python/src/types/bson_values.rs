@@ -137,7 +137,7 @@ pub fn encode<'py, E: BsonWalker<'py>>(encoder: &mut E, marker: Marker, object: 
         Marker::DbRef => {
             let parts = object.call_method0(intern!(encoder.py(), "as_doc"))?;
             let document = new::dict(object.py())?;
-            for pair in parts.call_method0("items")?.try_iter()? {
+            for pair in parts.call_method0(intern!(parts.py(), "items"))?.try_iter()? {
                 let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair?.extract()?;
                 document.set_item(key, value)?;
             }
@@ -297,7 +297,7 @@ type Made<'py> = PyResult<Option<PyResult<Bound<'py, PyAny>>>>;
 
 /// A database's decimal number as Python's; `None` for other objects.
 pub fn as_decimal<'py>(object: &Bound<'py, PyAny>) -> Made<'py> {
-    Ok(is_marked(object, Marker::Decimal128)?.then(|| object.call_method0("to_decimal")))
+    Ok(is_marked(object, Marker::Decimal128)?.then(|| object.call_method0(intern!(object.py(), "to_decimal"))))
 }
 
 /// A database's pattern as Python's, of text or of bytes; `None` for other objects.
@@ -305,14 +305,14 @@ pub fn as_pattern<'py>(object: &Bound<'py, PyAny>, of_bytes: bool) -> Made<'py> 
     // Python's flag for patterns of text.
     const UNICODE: u32 = 32;
     let as_bytes = || {
-        let pattern = object.getattr("pattern")?;
+        let pattern = object.getattr(intern!(object.py(), "pattern"))?;
         let pattern = pattern.cast::<PyString>()?.to_str()?.as_bytes();
-        let flags: u32 = object.getattr("flags")?.extract()?;
+        let flags: u32 = object.getattr(intern!(object.py(), "flags"))?.extract()?;
         let py = object.py();
         py.import("re")?.call_method1("compile", (new::bytes(py, pattern)?, flags & !UNICODE))
     };
     let is = is_marked(object, Marker::Regex)?;
-    Ok(is.then(|| if of_bytes { as_bytes() } else { object.call_method0("try_compile") }))
+    Ok(is.then(|| if of_bytes { as_bytes() } else { object.call_method0(intern!(object.py(), "try_compile")) }))
 }
 
 /// Replaces decimal numbers and patterns in a dict and its content by Python's own; returns whether there were any.

@@ -89,7 +89,7 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny
             return Ok(());
         }
     }
-    let bytes = view.call_method0("tobytes")?;
+    let bytes = view.call_method0(intern!(view.py(), "tobytes"))?;
     let bytes = bytes.cast::<PyBytes>().map_err(PyErr::from)?;
     if as_bytes {
         encoder.w().bytes(bytes.as_bytes());
@@ -165,10 +165,10 @@ fn next_given(py: Python<'_>, buffers: &Owned, number: u64, out_of_band: OutOfBa
         OutOfBand::Bytes | OutOfBand::ByteArray => return Err(decode("bytes that stand outside their message", at)),
     }
     let view = py.import("builtins")?.getattr("memoryview")?.call1((&given,))?;
-    if view.getattr("readonly")?.is_truthy()? {
+    if view.getattr(intern!(view.py(), "readonly"))?.is_truthy()? {
         return Ok(buffer);
     }
-    Ok(owned(&view.call_method0("toreadonly")?))
+    Ok(owned(&view.call_method0(intern!(view.py(), "toreadonly"))?))
 }
 
 fn from_file(py: Python<'_>, source: &mut dyn Source, charge: Charge<'_>, token: BufferToken) -> Result<Owned> {
@@ -210,7 +210,7 @@ pub fn encode_array<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_,
     let code = code.to_str()?;
     if code == "u" || code == "w" {
         // Wide characters, whose size depends on the platform.
-        parts.push(WorkItem::Value(owned(&object.call_method0("tounicode")?)));
+        parts.push(WorkItem::Value(owned(&object.call_method0(intern!(object.py(), "tounicode"))?)));
     } else {
         let items = little(object)?;
         // A memoryview is written as its bytes, directly from the array's memory.
@@ -226,7 +226,7 @@ fn little<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         return Ok(array.clone());
     }
     let copy = array.py().import("copy")?.getattr("copy")?.call1((array,))?;
-    copy.call_method0("byteswap")?;
+    copy.call_method0(intern!(copy.py(), "byteswap"))?;
     Ok(copy)
 }
 

@@ -20,10 +20,26 @@ use std::sync::Mutex;
 #[inline(always)] // a call of its own took a tenth of dumping a list of them
 pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
     let raw = object.as_ptr();
-    // SAFETY: the family says that it is a datetime; importing the module imported the datetime API. Every field is in
-    // its range.
+    // SAFETY: the family says that it is a datetime; importing the module imported the datetime API.
     unsafe {
-        let moment = Moment {
+        let zone = ffi::PyDateTime_DATE_GET_TZINFO(raw);
+        encoder.w().datetime(moment(raw).pack(), zone != ffi::Py_None());
+        if zone != ffi::Py_None() {
+            encode_zone(encoder, zone);
+        }
+    }
+    Ok(())
+}
+
+/// The fields of a datetime, each of which is in its range.
+///
+/// # Safety
+/// `raw` is a datetime.
+#[inline(always)]
+unsafe fn moment(raw: Obj) -> Moment {
+    // SAFETY: by the contract; importing the module imported the datetime API.
+    unsafe {
+        Moment {
             year: ffi::PyDateTime_GET_YEAR(raw) as u32,
             month: ffi::PyDateTime_GET_MONTH(raw) as u8,
             day: ffi::PyDateTime_GET_DAY(raw) as u8,
@@ -32,14 +48,79 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny
             second: ffi::PyDateTime_DATE_GET_SECOND(raw) as u8,
             microsecond: ffi::PyDateTime_DATE_GET_MICROSECOND(raw) as u32,
             fold: ffi::PyDateTime_DATE_GET_FOLD(raw) != 0,
-        };
-        let zone = ffi::PyDateTime_DATE_GET_TZINFO(raw);
-        encoder.w().datetime(moment.pack(), zone != ffi::Py_None());
-        if zone != ffi::Py_None() {
-            encode_zone(encoder, zone);
         }
     }
-    Ok(())
+}
+
+/// The same of a time.
+///
+/// # Safety
+/// `raw` is a time.
+#[inline(always)]
+unsafe fn clock(raw: Obj) -> Moment {
+    // SAFETY: by the contract; importing the module imported the datetime API.
+    unsafe {
+        Moment {
+            hour: ffi::PyDateTime_TIME_GET_HOUR(raw) as u8,
+            minute: ffi::PyDateTime_TIME_GET_MINUTE(raw) as u8,
+            second: ffi::PyDateTime_TIME_GET_SECOND(raw) as u8,
+            microsecond: ffi::PyDateTime_TIME_GET_MICROSECOND(raw) as u32,
+            fold: ffi::PyDateTime_TIME_GET_FOLD(raw) != 0,
+            ..Moment::default()
+        }
+    }
+}
+
+/// Whether it is a date, a timedelta of 63 bits of microseconds, or a time or datetime without a zone or, a datetime, in UTC: what
+/// [`wrote`] writes.
+///
+/// # Safety
+/// `object` is alive.
+pub unsafe fn is_flat(object: Obj) -> bool {
+    // SAFETY: `object` is alive by contract, and read as what its class says; importing the module imported the datetime API.
+    unsafe {
+        let (api, class) = (&*ffi::PyDateTimeAPI(), ffi::Py_TYPE(object));
+        if class == api.DateTimeType {
+            let zone = ffi::PyDateTime_DATE_GET_TZINFO(object);
+            zone == ffi::Py_None() || zone == ffi::PyDateTime_TimeZone_UTC()
+        } else if class == api.TimeType {
+            ffi::PyDateTime_TIME_GET_TZINFO(object) == ffi::Py_None()
+        } else {
+            class == api.DateType || (class == api.DeltaType && microseconds(object).is_ok())
+        }
+    }
+}
+
+/// Writes what [`is_flat`], for which nothing has to be asked or remembered. `false`: it isn't, and nothing was written.
+///
+/// # Safety
+/// `object` is alive, and the GIL held.
+pub unsafe fn wrote<W: TypeWriter>(w: &mut W, object: Obj) -> bool {
+    // SAFETY: `object` is alive by contract, and read as what its class says; importing the module imported the datetime API.
+    unsafe {
+        if !is_flat(object) {
+            return false;
+        }
+        let (api, class) = (&*ffi::PyDateTimeAPI(), ffi::Py_TYPE(object));
+        if class == api.DateTimeType {
+            let zoned = ffi::PyDateTime_DATE_GET_TZINFO(object) != ffi::Py_None();
+            w.datetime(moment(object).pack(), zoned);
+            if zoned {
+                w.known(KnownType::Utc);
+            }
+        } else if class == api.TimeType {
+            w.known(KnownType::Time);
+            w.int(clock(object).pack() as i64);
+            w.none();
+        } else if class == api.DateType {
+            w.known(KnownType::Date);
+            w.int(ordinal(object));
+        } else if let Ok(micros) = microseconds(object) {
+            w.known(KnownType::Timedelta);
+            w.int(micros);
+        }
+        true
+    }
 }
 
 /// Writes a datetime's zone.
@@ -82,9 +163,11 @@ pub unsafe fn datetime(bits: u64, zone: Obj, at: usize) -> Result<Owned> {
 }
 
 /// The microseconds of a timedelta.
-fn microseconds(delta: &Bound<'_, PyAny>) -> std::result::Result<i64, ()> {
-    let raw = delta.as_ptr();
-    // SAFETY: callers pass a timedelta.
+///
+/// # Safety
+/// `raw` is a timedelta.
+unsafe fn microseconds(raw: Obj) -> std::result::Result<i64, ()> {
+    // SAFETY: by the contract.
     let (days, seconds, micros) = unsafe {
         (
             i64::from(ffi::PyDateTime_DELTA_GET_DAYS(raw)),
@@ -105,24 +188,19 @@ pub fn encode_part<'py, E: TypeWalker<'py>>(
     match known {
         KnownType::Date => {
             encoder.w().known(known);
-            let ordinal: i64 = object.call_method0(intern!(object.py(), "toordinal"))?.extract()?;
-            encoder.w().int(ordinal);
+            // SAFETY: `known` says that it is a date; importing the module imported the datetime API.
+            encoder.w().int(unsafe { ordinal(raw) });
         }
         KnownType::Time => {
             encoder.w().known(known);
-            // SAFETY: `known` says that it is a time; every field is in its range.
+            // SAFETY: `known` says that it is a time.
             unsafe {
-                let moment = Moment {
-                    hour: ffi::PyDateTime_TIME_GET_HOUR(raw) as u8,
-                    minute: ffi::PyDateTime_TIME_GET_MINUTE(raw) as u8,
-                    second: ffi::PyDateTime_TIME_GET_SECOND(raw) as u8,
-                    microsecond: ffi::PyDateTime_TIME_GET_MICROSECOND(raw) as u32,
-                    fold: ffi::PyDateTime_TIME_GET_FOLD(raw) != 0,
-                    ..Moment::default()
-                };
-                encoder.w().int(moment.pack() as i64);
+                encoder.w().int(clock(raw).pack() as i64);
                 let zone = ffi::PyDateTime_TIME_GET_TZINFO(raw);
-                encoder.then(vec![WorkItem::Value(Owned::borrowed(zone))]);
+                match zone == ffi::Py_None() {
+                    true => encoder.w().none(),
+                    false => encoder.then(vec![WorkItem::Value(Owned::borrowed(zone))]),
+                }
             }
         }
         KnownType::Timedelta => {
@@ -130,7 +208,7 @@ pub fn encode_part<'py, E: TypeWalker<'py>>(
             encode_delta(encoder, object)?;
         }
         KnownType::ZoneInfo => {
-            let key = object.getattr("key")?;
+            let key = object.getattr(intern!(object.py(), "key"))?;
             // What the class says about whether the key gives the same object again; it raises for zones read from a
             // file.
             let said = object.call_method0("__reduce__").and_then(|said| said.get_item(1)).if_taken()?;
@@ -163,7 +241,8 @@ pub fn encode_part<'py, E: TypeWalker<'py>>(
 }
 
 fn encode_delta<'py, E: TypeWalker<'py>>(encoder: &mut E, delta: &Bound<'_, PyAny>) -> Result<()> {
-    match microseconds(delta) {
+    // SAFETY: callers pass a timedelta.
+    match unsafe { microseconds(delta.as_ptr()) } {
         Ok(whole) => encoder.w().int(whole),
         Err(()) => {
             let py = delta.py();
@@ -181,15 +260,9 @@ fn encode_delta<'py, E: TypeWalker<'py>>(encoder: &mut E, delta: &Bound<'_, PyAn
 fn delta<'py>(py: Python<'py>, micros: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     const DAY: i64 = 86_400_000_000;
     if let Some(micros) = small(micros) {
-        let (days, rest) = (micros.div_euclid(DAY), micros.rem_euclid(DAY));
-        let (seconds, rest) = (rest / 1_000_000, rest % 1_000_000);
-        // SAFETY: importing the module imported the datetime API, which checks the days' range: 64 bits of microseconds
-        // are less than 2^31 days.
-        return unsafe {
-            let api = &*ffi::PyDateTimeAPI();
-            let made = (api.Delta_FromDelta)(days as i32, seconds as i32, rest as i32, 0, api.DeltaType);
-            Bound::from_owned_ptr_or_err(py, made)
-        };
+        let made = delta_of(micros).map_or(std::ptr::null_mut(), Owned::into_raw);
+        // SAFETY: `made` is a new reference, or null where an exception is set.
+        return unsafe { Bound::from_owned_ptr_or_err(py, made) };
     }
     // With ints, because a float would lose microseconds.
     let days = micros.floor_div(DAY)?;
@@ -205,15 +278,90 @@ fn small(number: &Bound<'_, PyAny>) -> Option<i64> {
 
 /// A date by its number, 1 being the first of January of the year 1.
 fn date<'py>(py: Python<'py>, ordinal: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let Some(number @ 1..=3_652_059) = small(ordinal) else {
-        return py.import("datetime")?.getattr("date")?.call_method1("fromordinal", (ordinal,));
-    };
+    match small(ordinal).and_then(|number| date_of(number)) {
+        // SAFETY: `made` is a new reference.
+        Some(made) => unsafe { Bound::from_owned_ptr_or_err(py, made.into_raw()) },
+        None => py.import("datetime")?.getattr("date")?.call_method1("fromordinal", (ordinal,)),
+    }
+}
+
+/// A date, a timedelta, or a time without a zone, of the number that stands for it. `None`: there is none of that number, or no
+/// memory for it, and an exception may be set.
+pub fn of_number(known: KnownType, number: i64) -> Option<Owned> {
+    match known {
+        KnownType::Date => date_of(number),
+        KnownType::Timedelta => delta_of(number),
+        // SAFETY: `None` lives as long as the interpreter.
+        KnownType::Time => unsafe { time_of(number as u64, ffi::Py_None()) },
+        _ => None,
+    }
+}
+
+fn date_of(number: i64) -> Option<Owned> {
+    if !(1..=3_652_059).contains(&number) {
+        return None;
+    }
     let (year, month, day) = civil(number as i32);
     // SAFETY: importing the module imported the datetime API, which checks every range.
     unsafe {
         let api = &*ffi::PyDateTimeAPI();
-        Bound::from_owned_ptr_or_err(py, (api.Date_FromDate)(year, month, day, api.DateType))
+        Owned::new((api.Date_FromDate)(year, month, day, api.DateType))
     }
+}
+
+fn delta_of(micros: i64) -> Option<Owned> {
+    const DAY: i64 = 86_400_000_000;
+    let (days, rest) = (micros.div_euclid(DAY), micros.rem_euclid(DAY));
+    let (seconds, rest) = (rest / 1_000_000, rest % 1_000_000);
+    // SAFETY: importing the module imported the datetime API, which checks the days' range: 64 bits of microseconds are less than
+    // 2^31 days.
+    unsafe {
+        let api = &*ffi::PyDateTimeAPI();
+        Owned::new((api.Delta_FromDelta)(days as i32, seconds as i32, rest as i32, 0, api.DeltaType))
+    }
+}
+
+/// A time from its bits and its zone. `None`: they are those of no time.
+///
+/// # Safety
+/// `zone` is alive.
+unsafe fn time_of(bits: u64, zone: Obj) -> Option<Owned> {
+    let moment = Moment::unpack(bits);
+    if (moment.year, moment.month, moment.day) != (0, 0, 0) {
+        return None;
+    }
+    // SAFETY: `zone` is alive by contract; importing the module imported the datetime API, which checks every range and what the
+    // zone is.
+    unsafe {
+        let api = &*ffi::PyDateTimeAPI();
+        Owned::new((api.Time_FromTimeAndFold)(
+            i32::from(moment.hour),
+            i32::from(moment.minute),
+            i32::from(moment.second),
+            moment.microsecond as i32,
+            zone,
+            i32::from(moment.fold),
+            api.TimeType,
+        ))
+    }
+}
+
+/// A date's number, as `toordinal` gives it. Mirror of [`civil`].
+///
+/// # Safety
+/// `date` is a date or datetime.
+unsafe fn ordinal(date: Obj) -> i64 {
+    // SAFETY: by the contract; importing the module imported the datetime API.
+    let (year, month, day) = unsafe {
+        (
+            ffi::PyDateTime_GET_YEAR(date),
+            ffi::PyDateTime_GET_MONTH(date),
+            ffi::PyDateTime_GET_DAY(date),
+        )
+    };
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
+    i64::from(days - 305)
 }
 
 /// Year, month and day of a date's number. Years are counted from the first of March, so that the leap day comes last
@@ -230,23 +378,10 @@ fn civil(ordinal: i32) -> (i32, i32, i32) {
 }
 
 fn time<'py>(py: Python<'py>, bits: u64, zone: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let moment = Moment::unpack(bits);
-    if (moment.year, moment.month, moment.day) != (0, 0, 0) {
-        return Err(PyValueError::new_err("a time with a date"));
-    }
-    // SAFETY: importing the module imported the datetime API, which checks every range and what the zone is.
-    unsafe {
-        let api = &*ffi::PyDateTimeAPI();
-        let made = (api.Time_FromTimeAndFold)(
-            i32::from(moment.hour),
-            i32::from(moment.minute),
-            i32::from(moment.second),
-            moment.microsecond as i32,
-            zone.as_ptr(),
-            i32::from(moment.fold),
-            api.TimeType,
-        );
-        Bound::from_owned_ptr_or_err(py, made)
+    // SAFETY: the `Bound` holds the zone; the result is a new reference.
+    match unsafe { time_of(bits, zone.as_ptr()) } {
+        Some(made) => unsafe { Bound::from_owned_ptr_or_err(py, made.into_raw()) },
+        None => Err(PyErr::take(py).unwrap_or_else(|| PyValueError::new_err("a time with a date"))),
     }
 }
 
@@ -321,7 +456,7 @@ fn in_package(py: Python<'_>, key: &str) -> PyResult<bool> {
     let Some(package) = py.import("tzdata").if_taken()? else { return Ok(false) };
     let list =
         py.import("importlib.resources")?.call_method1("files", (package,))?.call_method1("joinpath", ("zones",))?;
-    let list = list.call_method0("read_text").and_then(|list| list.extract::<String>()).if_taken()?;
+    let list = list.call_method0(intern!(list.py(), "read_text")).and_then(|list| list.extract::<String>()).if_taken()?;
     Ok(list.is_some_and(|list| list.lines().any(|line| line == key)))
 }
 

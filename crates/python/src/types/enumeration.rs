@@ -5,8 +5,10 @@ use crate::classes::registry;
 use crate::cpython::owned;
 use crate::cpython::{Obj, Owned, Type};
 use crate::error::{decode, Asked, Result};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyInt, PyString, PyType};
 
 /// The member's name, or its value if it has no name of its own.
 ///
@@ -15,15 +17,15 @@ use pyo3::types::{PyDict, PyString};
 pub unsafe fn name_or_value(py: Python<'_>, object: Obj) -> Result<Owned> {
     // SAFETY: `object` is alive by contract.
     let member = unsafe { Bound::from_borrowed_ptr(py, object) };
-    let name = member.getattr("_name_")?;
+    let name = member.getattr(intern!(member.py(), "_name_"))?;
     if name.is_instance_of::<PyString>() {
-        let members = member.get_type().getattr("_member_map_")?;
+        let members = member.get_type().getattr(intern!(py, "_member_map_"))?;
         let known = members.cast::<PyDict>().map_err(PyErr::from)?.get_item(&name)?;
         if known.is_some_and(|known| known.is(&member)) {
             return Ok(owned(&name));
         }
     }
-    Ok(owned(&member.getattr("_value_")?))
+    Ok(owned(&member.getattr(intern!(member.py(), "_value_"))?))
 }
 
 /// Mirror of [`name_or_value`].
@@ -41,15 +43,37 @@ pub fn member(py: Python<'_>, class: Type, name: &Owned, at: usize) -> Result<Ow
             }
         };
     }
+    if let Some(member) = by_value(&class, &name)? {
+        return Ok(owned(&member));
+    }
     match class.call1((&name,)).if_taken()? {
         Some(member) => Ok(owned(&member)),
-        None => Err(decode(format_args!("`{}` has no member of such a value", class.getattr("__qualname__")?), at)),
+        None => {
+            let class = class.getattr("__qualname__")?;
+            Err(decode(format_args!("`{class}` has no member of such a value: give it `_missing_`"), at))
+        }
+    }
+}
+
+/// The member of that value, where the class keeps it: as `Enum.__new__` looks it up, behind three calls of Python functions.
+fn by_value<'py>(class: &Bound<'py, PyAny>, value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    static USUAL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let py = class.py();
+    let usual = USUAL.get_or_try_init(py, || {
+        PyResult::Ok(py.import("enum")?.getattr("EnumMeta")?.cast_into::<PyType>()?.unbind())
+    })?;
+    if !value.is_exact_instance_of::<PyInt>() || !class.get_type().is(usual) {
+        return Ok(None);
+    }
+    match class.getattr(intern!(py, "_value2member_map_"))?.cast::<PyDict>() {
+        Ok(known) => known.get_item(value),
+        Err(_) => Ok(None),
     }
 }
 
 /// The member of that name, or of the name that the registered `renames` give for it, or what `_missing_` makes of it.
 fn named<'py>(class: &Bound<'py, PyAny>, name: &Bound<'py, PyAny>) -> Result<Option<Bound<'py, PyAny>>> {
-    let members = class.getattr("_member_map_")?;
+    let members = class.getattr(intern!(class.py(), "_member_map_"))?;
     let members = members.cast::<PyDict>().map_err(PyErr::from)?;
     if let Some(member) = members.get_item(name)? {
         return Ok(Some(member));

@@ -28,7 +28,7 @@ pub mod walker;
 pub use crate::classes::family::Family;
 
 use crate::classes::how::Base;
-use crate::cpython::{held, int, owned, Obj, Owned, Type};
+use crate::cpython::{bytes_of, bytes_of_class, float, held, int, owned, Obj, Owned, Type};
 use crate::error::{decode, encode as encode_error, raised, refused, Asked, Result};
 use crate::memory::{FxHashMap, Vec};
 use crate::state::{Name, StateSlot};
@@ -291,6 +291,16 @@ pub unsafe fn new_of(base: Base, class: Type, payload: Option<Owned>) -> Result<
             if ffi::Py_TYPE(payload.get()) != of {
                 return Err(decode("the content of a subclass of a builtin is of another type", 0));
             }
+        }
+        // What the constructors of these do besides takes as long as the rest of the instance.
+        let quick = match (&payload, base) {
+            (Some(payload), Base::Float) => float::of_class(class, float::value(payload.get())),
+            (Some(payload), Base::Bytes) => bytes_of_class(class, bytes_of(payload.get())),
+            (Some(payload), Base::Int) => int::value(payload.get()).and_then(|value| int::of_class(class, value)),
+            _ => None,
+        };
+        if let Some(made) = quick {
+            return Ok(made);
         }
         let Some(new) = (*of).tp_new else { return Err(decode("a builtin without a constructor", 0)) };
         let args = match &payload {

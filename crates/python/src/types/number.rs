@@ -98,7 +98,7 @@ pub fn build<'py>(py: Python<'py>, known: KnownType, parts: &[Bound<'py, PyAny>]
                 return Err(PyValueError::new_err("a denominator below 1"));
             }
             let class = Library::Fraction.get(py)?;
-            let bits: usize = denominator.call_method0("bit_length")?.extract()?;
+            let bits: usize = denominator.call_method0(intern!(denominator.py(), "bit_length"))?.extract()?;
             if bits < LARGE {
                 return class.call1((numerator, denominator));
             }

@@ -91,7 +91,7 @@ fn encode_array<'py, E: TypeWalker<'py>>(encoder: &mut E, numpy: &Numpy, array: 
     if form.content() == Content::Bytes {
         return encode_bytes(encoder, numpy, array, &dtype, &form);
     }
-    let flags = array.getattr("flags")?;
+    let flags = array.getattr(intern!(array.py(), "flags"))?;
     let flag = |name: &str| flags.getattr(name)?.is_truthy();
     let fortran = flag("f_contiguous")? && !flag("c_contiguous")?;
     let order = match in_own_order(array, fortran || flag("c_contiguous")?)? {
@@ -99,7 +99,7 @@ fn encode_array<'py, E: TypeWalker<'py>>(encoder: &mut E, numpy: &Numpy, array: 
         None if fortran => Order::Fortran,
         None => Order::C,
     };
-    let dims: Vec<isize> = extracted(&array.getattr("shape")?)?;
+    let dims: Vec<isize> = extracted(&array.getattr(intern!(array.py(), "shape"))?)?;
     head(encoder, &dtype, &form, &dims, &order, !flag("writeable")?)?;
     let array = &match &order {
         Order::Axes(axes) => array.call_method1("transpose", (&axes[..],))?,
@@ -107,7 +107,7 @@ fn encode_array<'py, E: TypeWalker<'py>>(encoder: &mut E, numpy: &Numpy, array: 
     };
     if form.content() == Content::Fields {
         let mut parts = Vec::new();
-        for name in dtype.getattr("names")?.try_iter()? {
+        for name in dtype.getattr(intern!(dtype.py(), "names"))?.try_iter()? {
             parts.push(WorkItem::Value(owned(&array.get_item(name?)?)));
         }
         encoder.w().list(parts.len());
@@ -149,17 +149,17 @@ fn in_own_order<'py>(
     if in_usual_order {
         return Ok(None);
     }
-    let strides: Vec<isize> = extracted(&array.getattr("strides")?)?;
+    let strides: Vec<isize> = extracted(&array.getattr(intern!(array.py(), "strides"))?)?;
     let mut axes: Vec<usize> = (0..strides.len()).collect();
     axes.sort_by_key(|&axis| std::cmp::Reverse(strides[axis]));
     let along = array.call_method1("transpose", (&axes[..],))?;
-    let is_dense = along.getattr("flags")?.getattr("c_contiguous")?.is_truthy()?;
+    let is_dense = along.getattr(intern!(along.py(), "flags"))?.getattr("c_contiguous")?.is_truthy()?;
     Ok(is_dense.then_some((axes, along)))
 }
 
 /// Whether the items of an array are stored without gaps, in whatever order of axes.
 pub fn has_an_order(array: &Bound<'_, PyAny>) -> Result<bool> {
-    let in_usual_order = array.getattr("flags")?.getattr("forc")?.is_truthy()?;
+    let in_usual_order = array.getattr(intern!(array.py(), "flags"))?.getattr("forc")?.is_truthy()?;
     Ok(in_usual_order || in_own_order(array, false)?.is_some())
 }
 
@@ -207,15 +207,15 @@ fn encode_bytes<'py, E: TypeWalker<'py>>(
     let (view, order, source) = if in_order {
         (view, Order::C, array.clone())
     } else if view.is_contiguous(b'F') {
-        (view, Order::Fortran, array.getattr("T")?)
+        (view, Order::Fortran, array.getattr(intern!(array.py(), "T"))?)
     } else if let Some((axes, along)) = in_own_order(array, false)? {
         (View::with(&along, ffi::PyBUF_STRIDES)?, Order::Axes(axes), along)
     } else {
         drop(view);
-        return encode_bytes(encoder, numpy, &array.call_method0("copy")?, dtype, form);
+        return encode_bytes(encoder, numpy, &array.call_method0(intern!(array.py(), "copy"))?, dtype, form);
     };
     let dims: Vec<isize> = match &order {
-        Order::Axes(_) => extracted(&array.getattr("shape")?)?,
+        Order::Axes(_) => extracted(&array.getattr(intern!(array.py(), "shape"))?)?,
         _ => Vec::from(view.dims()),
     };
     head(encoder, dtype, form, &dims, &order, view.is_read_only())?;
@@ -278,6 +278,6 @@ fn encode_scalar<'py, E: TypeWalker<'py>>(encoder: &mut E, numpy: &Numpy, scalar
 
 /// Whether an array's items are numbers or text, which nested lists can hold as well.
 pub fn is_numeric(array: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    let kind: String = array.getattr(intern!(array.py(), "dtype"))?.getattr("kind")?.extract()?;
     Ok(matches!(kind.as_str(), "b" | "i" | "u" | "f" | "U"))
 }

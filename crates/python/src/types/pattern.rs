@@ -1,31 +1,43 @@
 //! Compiled regular expressions: pattern and flags. Loading compiles the pattern; nothing is matched.
 
 use crate::cpython::owned;
-use crate::error::Result;
+use crate::error::{Asked, Result};
 use crate::memory::vec;
 use crate::types::walker::{TypeWalker, WorkItem};
 use crate::types::Cost;
 use holdall_format::model::{KnownType, TypeWriter};
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyInt, PyString};
 
 /// `re.DEBUG` only prints; it isn't part of a pattern.
 const DEBUG: i64 = 128;
 pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
-    let pattern = object.getattr("pattern")?;
+    let pattern = object.getattr(intern!(object.py(), "pattern"))?;
     if !pattern.is_exact_instance_of::<PyString>() && !pattern.is_exact_instance_of::<PyBytes>() {
         return Err(crate::error::encode("can't store a `re.Pattern` that was not compiled of text or bytes"));
     }
     encoder.w().known(KnownType::PythonPattern);
-    encoder.then(vec![WorkItem::Value(owned(&pattern)), WorkItem::Value(owned(&object.getattr("flags")?))]);
+    encoder.then(vec![WorkItem::Value(owned(&pattern)), WorkItem::Value(owned(&object.getattr(intern!(object.py(), "flags"))?))]);
     Ok(())
 }
 
 pub fn build<'py>(py: Python<'py>, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
     let (pattern, flags) = read(parts)?;
-    py.import("re")?.getattr("compile")?.call1((pattern, flags))
+    static COMPILE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let compile = COMPILE.get_or_try_init(py, || {
+        let re = py.import("re")?;
+        // What patterns are pickled by. Where it is missing, the function that calls it.
+        let found = match re.getattr("_compile").if_taken()? {
+            Some(found) => found,
+            None => re.getattr("compile")?,
+        };
+        PyResult::Ok(found.unbind())
+    })?;
+    compile.bind(py).call1((pattern, flags))
 }
 
 fn read<'a, 'py>(parts: &'a [Bound<'py, PyAny>]) -> PyResult<(&'a Bound<'py, PyAny>, i64)> {

@@ -250,11 +250,10 @@ pub fn class_of(py: Python<'_>, hook: Option<&Owned>, stored: &str, at: usize) -
             Err(error) => return Err(error.into()),
         }
     }
-    Err(unknown_type(
-        format!("{stored}"),
-        format!("can't find the class `{stored}`: {missing}; `register` the class with that name in `aliases`"),
-        at,
-    ))
+    let remedies =
+        "`register` the class with that name in `aliases`, or load records by `holdall.loads(data, trust=True, \
+                    types=holdall.Record)`";
+    Err(unknown_type(format!("{stored}"), format!("can't find the class `{stored}`: {missing}; {remedies}"), at))
 }
 
 /// In trusted messages: the result of the user's hook for a persistent id.

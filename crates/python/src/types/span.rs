@@ -24,13 +24,16 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object
 
 pub fn build<'py>(py: Python<'py>, known: KnownType, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
     let [start, stop, step] = parts else { return Err(PyValueError::new_err("another count of values")) };
-    // SAFETY: both types are static.
-    let class = unsafe {
-        let class = match known {
-            KnownType::PythonRange => addr_of_mut!(ffi::PyRange_Type),
-            _ => addr_of_mut!(ffi::PySlice_Type),
+    // SAFETY: the `Bound`s hold the parts; the type is static; results are new references or null.
+    unsafe {
+        let made = match known {
+            KnownType::PythonRange => {
+                let parts = [start.as_ptr(), stop.as_ptr(), step.as_ptr()];
+                let class = addr_of_mut!(ffi::PyRange_Type).cast();
+                ffi::PyObject_Vectorcall(class, parts.as_ptr(), parts.len(), std::ptr::null_mut())
+            }
+            _ => ffi::PySlice_New(start.as_ptr(), stop.as_ptr(), step.as_ptr()),
         };
-        Bound::<PyAny>::from_borrowed_ptr(py, class.cast())
-    };
-    class.call1((start, stop, step))
+        Bound::from_owned_ptr_or_err(py, made)
+    }
 }

@@ -45,8 +45,33 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object
             }
         }
     }
+    if known == KnownType::IPv6Address {
+        if let Some([number, scope]) = IPV6.read(object)? {
+            // SAFETY: the instance holds what is in its slots.
+            let number = unsafe { unsigned(number) }.filter(|_| held_none(scope));
+            if let Some(number) = number {
+                let text = new::text(object.py(), &ipv6_text(number))?;
+                encoder.then(vec![WorkItem::Value(owned(text.as_any()))]);
+                return Ok(());
+            }
+        }
+    }
     encoder.then(vec![WorkItem::Value(owned(object.str()?.as_any()))]);
     Ok(())
+}
+
+fn held_none(object: Obj) -> bool {
+    // SAFETY: the singleton lives as long as the interpreter; only addresses are compared.
+    object == unsafe { pyo3::ffi::Py_None() }
+}
+
+/// An address as Python writes it up to 3.12. Since then it writes those that stand for one of version 4 in another way, and so does
+/// Rust; equal messages need one way.
+fn ipv6_text(number: u128) -> String {
+    match number >> 32 {
+        0xffff => format!("::ffff:{:x}:{:x}", number >> 16 & 0xffff, number & 0xffff),
+        _ => format!("{}", Ipv6Addr::from(number)),
+    }
 }
 
 pub fn build<'py>(py: Python<'py>, known: KnownType, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
@@ -120,6 +145,18 @@ pub fn uuid_bytes(object: &Bound<'_, PyAny>) -> Result<Option<[u8; 16]>> {
     let Some([number, _]) = UUID.read(object)? else { return Ok(None) };
     // SAFETY: the instance holds `number`.
     Ok(unsafe { unsigned(number) }.map(u128::to_be_bytes))
+}
+
+/// A UUID's text, as `str` gives it: ASCII.
+pub fn uuid_text(bytes: &[u8; 16]) -> [u8; 36] {
+    let mut text = [b'-'; 36];
+    let mut digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    for (at, place) in text.iter_mut().enumerate() {
+        if !matches!(at, 8 | 13 | 18 | 23) {
+            *place = digits.next().map_or(b'0', |digit| b"0123456789abcdef"[usize::from(digit)]);
+        }
+    }
+    text
 }
 
 /// The value of an unsigned int of up to 128 bits.

@@ -1,7 +1,7 @@
 //! Instances stored by another version of their class: their fields are passed to the registered `upgrade`, and fields
 //! that are still missing get the class's defaults.
 
-use crate::classes::defaults::{self, refused_field, shown};
+use crate::classes::defaults::{self, refused_field, shown, Source};
 use crate::classes::how::How;
 use crate::classes::plan::Plan;
 use crate::classes::registry::Unknown;
@@ -40,25 +40,6 @@ pub fn of_fields(py: Python<'_>, shape: &Shape, plan: &Plan, fields: Bound<'_, P
     filled(py, shape, plan, object, fields, at)
 }
 
-/// The fields, which go through the registered `upgrade` if another version has stored them.
-pub fn upgraded<'py>(
-    py: Python<'py>,
-    shape: &Shape,
-    plan: &Plan,
-    fields: Bound<'py, PyDict>,
-    at: usize,
-) -> Result<Bound<'py, PyDict>> {
-    match &plan.registration {
-        Some(registration) if registration.upgrade.is_some() && registration.version != shape.version => {
-            // SAFETY: the shape holds its name.
-            let name = shape.type_name.as_ref().map(|name| unsafe { Bound::from_borrowed_ptr(py, name.get()) });
-            let upgraded = registration.upgraded(fields, shape.version, name.as_ref())?;
-            upgraded.cast_into::<PyDict>().map_err(|_| decode("`upgrade` gave no dict of fields", at))
-        }
-        _ => Ok(fields),
-    }
-}
-
 /// Fills `object` from fields by name, with defaults for those that are missing.
 fn filled(
     py: Python<'_>,
@@ -80,8 +61,8 @@ fn filled(
             &found
         }
     };
-    for missing in lacking {
-        let value = missing.value(py)?;
+    for missing in lacking.iter().filter(|missing| missing.source != Source::OfInstance) {
+        let value = missing.value(py, fields.as_any())?;
         // SAFETY: both are owned references.
         unsafe {
             fields
@@ -122,27 +103,70 @@ fn filled(
         if plan.has_dict {
             state::set_dict(object.get(), owned(rest.as_any()))?;
         }
+        for missing in lacking.iter().filter(|missing| missing.source == Source::OfInstance) {
+            let value = missing.value(py, &Bound::from_borrowed_ptr(py, object.get()))?;
+            // As loading sets all fields, whatever `__setattr__` the class has.
+            if ffi::PyObject_GenericSetAttr(object.get(), missing.name.get(), value.get()) < 0 {
+                return Err(raised());
+            }
+        }
         Ok(object)
     }
 }
 
-/// Refuses fields of which a required one is missing, and treats those that the class has not as it is registered.
+/// What the registered `upgrade` makes of the fields, if their version is not that of the class.
+pub fn upgraded<'py>(
+    py: Python<'py>,
+    shape: &Shape,
+    plan: &Plan,
+    fields: Bound<'py, PyDict>,
+    at: usize,
+) -> Result<Bound<'py, PyDict>> {
+    let Some(registration) = &plan.registration else { return Ok(fields) };
+    if registration.upgrade.is_none() || registration.version == shape.version {
+        return Ok(fields);
+    }
+    // SAFETY: the shape holds its name.
+    let name = shape.type_name.as_ref().map(|name| unsafe { Bound::from_borrowed_ptr(py, name.get()) });
+    let upgraded = registration.upgraded(fields, shape.version, name.as_ref())?;
+    let fields = upgraded.cast_into::<PyDict>().map_err(|_| decode("`upgrade` gave no dict of fields", at))?;
+    if plan.is_model(&plan.declared(py)?) {
+        // SAFETY: the plan's class is alive.
+        let class = unsafe { Bound::from_borrowed_ptr(py, plan.class().cast()) };
+        py.import("holdall._evolution")?.call_method1("set_required", (class, &fields))?;
+    }
+    Ok(fields)
+}
+
+/// Refuses fields of which a required one is missing, and treats those that the class has not as it is registered, or as a model's
+/// configuration says.
 fn check(py: Python<'_>, shape: &Shape, plan: &Plan, fields: &Bound<'_, PyDict>, at: usize) -> Result<()> {
     let (policy, declared, names) = (plan.unknown(), plan.declared(py)?, names_of(fields, at)?);
     if !matches!(plan.how, How::NamedTuple(_)) {
         plan.check_required(&declared, &names, shape.stored_name()?, at)?;
     }
-    for name in &names {
-        if matches!(policy, Unknown::Drop | Unknown::Refuse) && !plan.has_field(&declared, name) {
-            if policy == Unknown::Refuse {
-                let why = ", and is registered with `unknown=\"refuse\"`";
-                return Err(refused_field(shape.stored_name()?, name, why, at));
-            }
+    let mut others = names.iter().filter(|name| !plan.has_field(&declared, name)).peekable();
+    if others.peek().is_none() {
+        return Ok(());
+    }
+    for name in others {
+        if policy == Unknown::Refuse {
+            let why = ", and is registered with `unknown=\"refuse\"`";
+            return Err(refused_field(shape.stored_name()?, name, why, at));
+        }
+        if policy == Unknown::Drop {
             // SAFETY: `names` holds the name.
             fields.del_item(unsafe { Bound::from_borrowed_ptr(py, name.get()) })?;
         }
     }
-    Ok(())
+    // SAFETY: the plan's class is alive.
+    let class = unsafe { Bound::from_borrowed_ptr(py, plan.class().cast()) };
+    let refused = py.import("holdall._evolution")?.call_method1("settle", (class, fields))?;
+    if refused.is_none() {
+        return Ok(());
+    }
+    let why = ", and whose `model_config` forbids others";
+    Err(refused_field(shape.stored_name()?, &owned(&refused), why, at))
 }
 
 /// The names of the fields that a function of the program returned.

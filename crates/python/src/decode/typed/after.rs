@@ -51,7 +51,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     pub(crate) fn fill_missing(&mut self, class: &Class, field: u16, at: &Place, object: &Owned) -> Result<()> {
         let Field { name, missing, key, .. } = &class.fields[usize::from(field)];
         let shown = if self.rules.schemaless { key } else { name };
-        let Some(value) = self.rules.missing(missing, shown, object.get())? else { return Ok(()) };
+        let Some(value) = self.rules.missing(class, missing, shown, object.get())? else { return Ok(()) };
         if matches!(missing, Missing::Factory(_) | Missing::FactoryOfSelf(_)) {
             // No bytes of the message pay for it.
             self.charge(made_bytes(&value)?)?;

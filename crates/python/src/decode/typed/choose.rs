@@ -192,7 +192,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Some((Some(class), _)) if candidates.contains(&class) => return Ok(Some(class)),
             Some((_, at)) => {
                 let step = node.tag_field.clone().map_or(Step::Some, Step::Field);
-                return Err(invalid("Invalid tag").found(at).within(|| step));
+                let why = candidates.first().map_or("Invalid tag", |&class| of(class).wrong_tag());
+                return Err(invalid(why).found(at).within(|| step));
             }
             None => {}
         }

@@ -6,7 +6,7 @@ use crate::decode::dialect::Dialect;
 use crate::error::{invalid, Result};
 use crate::schema::class::{utf8, ClassKind};
 use crate::schema::coerce::expected;
-use crate::schema::node::{Node, Scalar, SeqKind};
+use crate::schema::node::{MapKind, Node, Scalar, SeqKind};
 use crate::schema::{NodeId, Schema};
 use crate::shapes::decided::Verdict;
 use crate::shapes::{Build, Shape};
@@ -59,12 +59,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return self.looked_at(id, |decoder| decoder.instance(&shape));
         }
         if !known || !(takes_others || node.seq.is_some()) {
-            let remedy = "if that is its old name, `register` it with the name in `aliases`";
-            let is_moved = name.rsplit('.').next().is_some_and(|last| node.name.split(" | ").any(|own| own == last));
-            return Err(match is_moved {
-                false => expected(&node.name, name),
-                true => invalid(format_args!("Expected `{}`, got `{name}`; {remedy}", node.name)),
-            });
+            let remedy = match self.place_of(node) {
+                Some(ClassKind::TypedDict) if !known => "load it by `types=holdall.Record`, whose `fields` are a dict",
+                Some(_) if !known => "if that is its old name, `register` it with the name in `aliases`",
+                _ => return Err(expected(&node.name, name)),
+            };
+            return Err(invalid(format_args!("Expected `{}`, got `{name}`; {remedy}", node.name)));
         }
         self.looked_at(id, |decoder| decoder.instance(shape))
     }
@@ -115,6 +115,16 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
         }
         self.looked_at(id, |decoder| decoder.instance(&verdict.shape))
+    }
+
+    /// What kind of class may stand in this place, if one may.
+    fn place_of(&self, node: &Node) -> Option<ClassKind> {
+        let index = match (node.seq.as_ref().map(|seq| &seq.kind), node.map.as_ref().map(|map| &map.kind)) {
+            (Some(SeqKind::NamedTuple(index)), _) | (_, Some(MapKind::TypedDict(index))) => Some(*index),
+            _ => node.classes.first().copied(),
+        };
+        let schema = self.rules.schema?;
+        Some(schema.classes[index? as usize].kind)
     }
 
     /// Whether a class that is not there may become a record in this place: because the type names `Record`, or for `dec_hook`.

@@ -5,6 +5,7 @@ use super::super::frame::{Frame, Kind, Seen};
 use super::super::run::CHANGED;
 use super::super::Decoder;
 use super::shapes::unknown;
+use crate::budget::hash_cost::HashCost;
 use crate::classes::state::{allocate, slot_mut};
 use crate::cpython::{replace, text, Obj, Owned, Type};
 use crate::decode::dialect::Dialect;
@@ -57,7 +58,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
         }
         self.whole(object_id, object.get());
-        self.cost_of_whole(&object, slots.len(), object_id);
+        self.cost_of_whole(&object, HashCost::default(), slots.len(), object_id);
         Ok(Some(object))
     }
 
@@ -86,7 +87,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         self.after_last(typed, class, &object, frame.seen)?;
         self.whole(object_id, object.get());
-        self.cost_of_whole(&object, shape.names.len(), object_id);
+        self.cost_of_whole(&object, HashCost::default(), shape.names.len(), object_id);
         Ok(Some(object))
     }
 
@@ -106,7 +107,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         self.after_last(typed, class, &object, frame.seen)?;
         self.whole(object_id, object.get());
-        self.cost_of_whole(&object, shape.names.len(), object_id);
+        self.cost_of_whole(&object, HashCost::default(), shape.names.len(), object_id);
         Ok(Some(object))
     }
 
@@ -323,7 +324,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return Err(raised());
         }
         if same == 0 {
-            let fault = invalid("Invalid tag");
+            let fault = invalid(class.wrong_tag());
             // An array-like value has no names.
             return Err(if class.array_like { fault } else { fault.within(|| Step::Field(tag.clone())) });
         }

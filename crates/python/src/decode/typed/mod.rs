@@ -91,6 +91,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Token::Reference(number) if self.r.indexed().is_some() => return self.far_typed(number, id),
             Token::Reference(number) => return self.typed_reference(number, id).map(Some),
             Token::DateTime { .. } if node.accepts & accepts::DATETIME != 0 => return self.node_of(token),
+            Token::KnownType(known) if node.is_just(known) => return self.of_parts(known),
             Token::KnownType(KnownType::PythonMappingProxy) if node.map.is_some() => {
                 return self.typed_proxy(token, id)
             }
@@ -341,6 +342,19 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 }
 
 impl Node {
+    /// Whether it is this type and nothing else, without constraints: what is made of the type need not be looked at again.
+    fn is_just(&self, known: KnownType) -> bool {
+        let [scalar] = &self.scalars[..] else { return false };
+        matches!(
+            (known, scalar),
+            (KnownType::Date, Scalar::Date)
+                | (KnownType::Time, Scalar::Time(None))
+                | (KnownType::Timedelta, Scalar::Timedelta)
+                | (KnownType::Decimal, Scalar::Decimal(None))
+                | (KnownType::Uuid, Scalar::Uuid)
+        )
+    }
+
     /// Whether one of its forms may be made from a container.
     fn takes_containers(&self) -> bool {
         self.scalars.iter().any(|scalar| {

@@ -66,7 +66,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let mut shape = stored.like(Build::Unresolved, class.fields.iter().map(|field| field.name.clone()).collect());
         let (way, places) = self.way(class, &mut shape)?;
         if let (false, Some(plan)) = (of_dict, &shape.plan) {
-            plan.rename(&mut names);
+            plan.rename(self.py, &mut names, stored.version)?;
         }
         let mut places: Vec<Option<Place>> = places.into_iter().map(Some).collect();
         let mut refusal = None;
@@ -204,7 +204,7 @@ fn slots_of(class: &Class, way: FieldPlaces, steps: &[Member]) -> Option<Box<[Sl
 
 fn lacking(class: &Class, field: u16) -> Result<String> {
     let name = utf8(&class.fields[field as usize].name)?;
-    Ok(format!("Object missing required field `{}`", String::from_utf8_lossy(&name)))
+    Ok(class.lacks(&String::from_utf8_lossy(&name)))
 }
 
 pub(crate) fn unknown(name: &[u8]) -> String {

@@ -120,7 +120,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, FromPyMongo<'i, R>> {
         }
         .ok_or_else(|| FromPyMongo::of_user(self, 0, raised()))?;
         let flags = if class.is_some() { DOCUMENT } else { 0 };
-        self.begin_flagged(document, len, item, flags)
+        self.begin_flagged(document, len, true, item, flags)
     }
 
     /// Reads a value, which goes through the decoder for its type if there is one.

@@ -4,6 +4,7 @@ mod values;
 
 use crate::classes::plan::{PlainField, Plan};
 use crate::classes::state;
+use crate::cpython::dict::Position;
 use crate::cpython::{dict, owned, text, Obj, Owned, Type};
 use crate::encode::dialect::Dialect;
 use crate::encode::forms::Order;
@@ -223,6 +224,95 @@ impl<D: Dialect> Encoder<'_, D> {
         }
         Ok(true)
     }
+}
+
+/// Instances with more fields than this are taken apart before they are written.
+const MOST_ATTRIBUTES: usize = 24;
+
+impl<D: Dialect> Encoder<'_, D> {
+    /// Writes an instance whose fields are all in its `__dict__`, in the order of its class. `false`: they are not, and nothing was
+    /// written.
+    ///
+    /// # Safety
+    /// `object` is an instance of the plan's class.
+    #[inline(always)]
+    pub(crate) unsafe fn schemaless_attributes(&mut self, object: Obj, plan: &Rc<Plan>) -> Result<bool> {
+        let form = plan.schemaless_form(self.py)?;
+        let usual = form.in_attributes && self.options.forms.order != Order::Sorted && !self.asks();
+        let Some(fields) = form.fields.as_ref().filter(|fields| usual && fields.len() <= MOST_ATTRIBUTES) else {
+            return Ok(false);
+        };
+        let marks = form.marks.len();
+        let mut values = [std::ptr::null_mut(); MOST_ATTRIBUTES];
+        // SAFETY: by contract an instance of the plan's class, which holds the values. Leaves run no code, so they stay; what comes after
+        // them is held by its work item.
+        unsafe {
+            if !attributes(object, plan, fields, &mut values)? {
+                return Ok(false);
+            }
+            if form.array_like {
+                self.w.list(fields.len() + marks);
+            } else {
+                self.w.dict(fields.len() + marks);
+            }
+            for (field, value) in &form.marks {
+                if !form.array_like {
+                    self.name_key(field.get())?;
+                }
+                self.leaf(value.get(), isize::MAX)?;
+            }
+            for (at, field) in fields.iter().enumerate() {
+                if !form.array_like {
+                    self.name_key(field.key.get())?;
+                }
+                if !self.leaf(values[at], BY_PARENT)? {
+                    let mut rest = Vec::with_capacity(2 * (fields.len() - at));
+                    for (field, &value) in fields.iter().zip(&values).skip(at) {
+                        if !form.array_like {
+                            rest.push(WorkItem::Field(field.key.clone()));
+                        }
+                        rest.push(WorkItem::Value(Owned::borrowed(value)));
+                    }
+                    self.then(rest);
+                    // The key is written: the frame goes on with the value.
+                    if let (Some(frame), false) = (self.tables.stack.last_mut(), form.array_like) {
+                        frame.at = 1;
+                    }
+                    break;
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// The values of an instance's attributes, borrowed, if these begin with the fields, in their order.
+///
+/// # Safety
+/// `object` is an instance of the plan's class.
+unsafe fn attributes(object: Obj, plan: &Plan, fields: &[PlainField], values: &mut [Obj]) -> Result<bool> {
+    // SAFETY: by the contract; a `__dict__` that was found is held by the instance.
+    unsafe {
+        let dict = match plan.managed_dict && dict::attribute(object, 0).is_some() {
+            true => None,
+            false => match plan.dict_of(object)? {
+                Some(dict) => Some(dict),
+                None => return Ok(false),
+            },
+        };
+        let mut position = Position(0);
+        for (at, (field, value)) in fields.iter().zip(values).enumerate() {
+            let found = match &dict {
+                Some(dict) => position.next(dict.get()),
+                None => dict::attribute(object, at),
+            };
+            match found {
+                Some((name, found)) if name == field.name.get() => *value = found,
+                _ => return Ok(false),
+            }
+        }
+    }
+    Ok(true)
 }
 
 impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {

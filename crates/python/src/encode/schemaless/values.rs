@@ -176,7 +176,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                     };
                 }
                 // SAFETY: `object` is an instance of the plan's class, by contract.
-                if unsafe { self.schemaless_slots(object, plan)? } {
+                if unsafe { self.schemaless_slots(object, plan)? || self.schemaless_attributes(object, plan)? } {
                     return Ok(());
                 }
                 self.schemaless_fields(&bound, plan)
@@ -464,7 +464,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                 KnownType::ZoneInfo => self.schemaless_str(&object.getattr(intern!(object.py(), "key"))?),
                 KnownType::PythonPattern => self.schemaless_pattern(object),
                 KnownType::PythonArray | KnownType::NumpyArray => {
-                    let list = object.call_method0("tolist")?;
+                    let list = object.call_method0(intern!(object.py(), "tolist"))?;
                     if known == KnownType::NumpyArray && !crate::types::numpy::is_numeric(object)? {
                         return refuse(self);
                     }
@@ -472,7 +472,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                     Ok(())
                 }
                 KnownType::NumpyScalar => {
-                    let item = object.call_method0("item")?;
+                    let item = object.call_method0(intern!(object.py(), "item"))?;
                     if item.get_type().is(object.get_type()) {
                         return refuse(self);
                     }

@@ -12,6 +12,7 @@ use crate::schema::node::{MapKind, Node, SeqKind};
 use crate::schema::NodeId;
 use pyo3::exceptions::PyAttributeError;
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use std::ptr::addr_of_mut;
 
@@ -139,7 +140,7 @@ impl Rules<'_> {
                     }
                     return Ok(true);
                 }
-                for pair in bound.call_method0("items")?.try_iter()? {
+                for pair in bound.call_method0(intern!(bound.py(), "items"))?.try_iter()? {
                     let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair?.extract()?;
                     open.push((map.key, owned(&key)));
                     open.push((map.value, owned(&value)));

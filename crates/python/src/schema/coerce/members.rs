@@ -1,17 +1,21 @@
 //! Values from a fixed choice: members of enumerations, and literals.
 
 use super::{kind_of, Rules, Taken};
+use crate::classes::registry;
 use crate::cpython::owned;
 use crate::cpython::{text, Owned};
 use crate::error::{Asked, Result, NOWHERE};
 use crate::schema::node::accepts;
 use crate::types::enumeration;
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::ptr::addr_of_mut;
 
 const INVALID_MEMBER: &str = "Invalid enum value";
+/// The same of a registered enumeration.
+const LOST_MEMBER: &str = "Invalid enum value: if it is an old one, give the enumeration `_missing_`";
 
 impl<'s> Rules<'s> {
     /// A member of an enumeration, by its value or its name.
@@ -31,7 +35,7 @@ impl<'s> Rules<'s> {
         let by_value = by_value.cast::<PyDict>().map_err(PyErr::from)?;
         // 1, 1.0 and True are equal but different values.
         let is_it = |found: &Bound<'_, PyAny>| -> Result<bool> {
-            let Some(own) = found.getattr("_value_").if_taken()? else { return Ok(false) };
+            let Some(own) = found.getattr(intern!(found.py(), "_value_")).if_taken()? else { return Ok(false) };
             Ok(own.get_type().is(value.get_type()) || !own.eq(&value).if_taken()?.unwrap_or(false))
         };
         match by_value.get_item(&value).if_taken()?.flatten() {
@@ -40,7 +44,7 @@ impl<'s> Rules<'s> {
             _ => {}
         }
         if kind == accepts::STR {
-            let names = members.getattr("_member_map_")?;
+            let names = members.getattr(intern!(members.py(), "_member_map_"))?;
             if let Some(found) = names.cast::<PyDict>().map_err(PyErr::from)?.get_item(&given)? {
                 return Ok(Taken::Yes(owned(&found)));
             }
@@ -56,7 +60,9 @@ impl<'s> Rules<'s> {
             }
         }
         // Unions of flags, `_missing_` and values without a hash: the class's own code decides.
-        match self.made(members.call1((&value,)), INVALID_MEMBER)? {
+        let is_registered = registry::by_class(self.py, class.get().cast())?.is_some();
+        let why = if is_registered { LOST_MEMBER } else { INVALID_MEMBER };
+        match self.made(members.call1((&value,)), why)? {
             Taken::Yes(found) if !is_it(&self.bound(&found))? => Ok(Taken::No),
             Taken::Broken(_) if kind == 0 || kind == accepts::NONE => Ok(Taken::No),
             taken => Ok(taken),
@@ -72,7 +78,7 @@ impl<'s> Rules<'s> {
                 return Ok(Taken::Yes(value.clone()));
             }
             // An enumeration's member, by its value.
-            let own = if self.schemaless { known.getattr("_value_").if_taken()? } else { None };
+            let own = if self.schemaless { known.getattr(intern!(known.py(), "_value_")).if_taken()? } else { None };
             if let Some(own) = own.filter(|own| own.get_type().is(given.get_type())) {
                 if own.eq(&given).if_taken()?.unwrap_or(false) {
                     return Ok(Taken::Yes(value.clone()));

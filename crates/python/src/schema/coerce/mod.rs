@@ -291,11 +291,11 @@ impl<'s> Rules<'s> {
     }
 
     /// The value of a field that was not stored.
-    pub fn missing(&self, missing: &Missing, name: &Owned, object: Obj) -> Result<Option<Owned>> {
+    pub fn missing(&self, class: &Class, missing: &Missing, name: &Owned, object: Obj) -> Result<Option<Owned>> {
         // SAFETY: the caller's class holds `missing` and `name`, and `object` is alive.
         unsafe {
             match missing {
-                Missing::Refused => Err(invalid(format_args!("Object missing required field `{}`", self.bound(name)))),
+                Missing::Refused => Err(invalid(class.lacks(&self.bound(name).to_string()))),
                 Missing::Default(value) => Ok(Some(value.clone())),
                 Missing::Factory(factory) => {
                     Owned::new(ffi::PyObject_CallNoArgs(factory.get())).map(Some).ok_or_else(raised)

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::schema::constraint::Constraints;
 use crate::schema::node::accepts;
 use crate::types::bson_values;
+use crate::types::library::Library;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::ptr::addr_of_mut;
@@ -62,9 +63,9 @@ impl<'s> Rules<'s> {
     }
 
     pub(super) fn decimal(&self, given: &Given<'_>, bounds: Option<&Constraints>) -> Result<Taken> {
-        let decimal = self.py.import("decimal")?.getattr("Decimal")?;
+        let decimal = Library::Decimal.get(self.py)?;
         let bound = self.bound(given.object);
-        if bound.is_instance(&decimal)? {
+        if bound.is_instance(decimal)? {
             return self.within(given.object.clone(), bounds, "Decimal");
         }
         if self.schemaless && given.kind == 0 {

@@ -11,8 +11,9 @@ use crate::types::bson_values;
 use crate::types::bson_values::Marker;
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
 use std::ptr::addr_of_mut;
 
 /// What kind of object a type makes of a point in time.
@@ -67,15 +68,15 @@ impl<'s> Rules<'s> {
                 other => return Ok(other),
             };
         } else if let Some(dtype) = dtype {
-            let (wanted, got) = (self.bound(dtype), array.getattr("dtype")?);
+            let (wanted, got) = (self.bound(dtype), array.getattr(intern!(array.py(), "dtype"))?);
             // Text of any width, and numbers of either byte order, count as the same type.
-            if !got.getattr("type")?.is(&wanted.getattr("type")?) {
+            if !got.getattr(intern!(got.py(), "type"))?.is(&wanted.getattr(intern!(wanted.py(), "type"))?) {
                 return Ok(Taken::Broken(format!("Expected `ndarray` of dtype `{wanted}`, got `{got}`")));
             }
         }
         if let Some(shape) = shape {
             let wanted = self.bound(shape);
-            let (wanted, got) = (wanted.cast::<PyTuple>().map_err(PyErr::from)?, array.getattr("shape")?);
+            let (wanted, got) = (wanted.cast::<PyTuple>().map_err(PyErr::from)?, array.getattr(intern!(array.py(), "shape"))?);
             let got: Vec<usize> = got.extract()?;
             let open = wanted.iter().position(|len| len.is(self.py.Ellipsis()));
             let fits = |wanted: &[Bound<'_, PyAny>], got: &[usize]| {
@@ -168,8 +169,25 @@ impl<'s> Rules<'s> {
             }
             return Ok(Some(made));
         }
-        if !given.is_instance_of::<PyDict>() {
-            return Ok(None);
+        let Ok(dict) = given.cast::<PyDict>() else { return Ok(None) };
+        // A `RootModel` was stored with its one field, which its validation does not take.
+        if let (1, Some(root)) = (dict.len(), dict.get_item("root")?) {
+            let told = class.getattr("__pydantic_root_model__").if_taken()?;
+            let is_root = match told {
+                Some(told) => told.extract::<bool>().if_taken()? == Some(true),
+                None => false,
+            };
+            if is_root {
+                let fault = match self.validated(&class, &root) {
+                    Err(fault) if fault.is_invalid() => fault,
+                    made => return made.map(Some),
+                };
+                // Foreign data may have such a key, too.
+                return match self.validated(&class, &given) {
+                    Err(other) if other.is_invalid() => Err(fault),
+                    made => made.map(Some),
+                };
+            }
         }
         self.validated(&class, &given).map(Some)
     }
@@ -177,7 +195,8 @@ impl<'s> Rules<'s> {
     pub(crate) fn validated(&self, class: &Bound<'s, PyAny>, given: &Bound<'s, PyAny>) -> Result<Owned> {
         let mut validated = class.call_method1("model_validate", (given,)).answer()?;
         // Pydantic knows only Python's decimal numbers and patterns, unless the fields are of a database's classes.
-        if validated.is_err() && self.schemaless && bson_values::make_python(given)? {
+        let has_parts = given.is_instance_of::<PyDict>() || given.is_instance_of::<PyList>();
+        if validated.is_err() && self.schemaless && has_parts && bson_values::make_python(given)? {
             validated = class.call_method1("model_validate", (given,)).answer()?;
         }
         match validated {

@@ -5,6 +5,7 @@ use crate::cpython::{float, Owned};
 use crate::error::Result;
 use crate::schema::time::{self, Read};
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 
 impl<'s> Rules<'s> {
@@ -90,7 +91,7 @@ impl<'s> Rules<'s> {
         if zoned.is_none() {
             return Ok(Taken::Yes(made));
         }
-        let has = !self.bound(&made).getattr("tzinfo")?.is_none();
+        let has = !self.bound(&made).getattr(intern!(self.py, "tzinfo"))?.is_none();
         Ok(match zoned {
             Some(true) if !has => Taken::Broken(format!("Expected `{name}` with a timezone component")),
             Some(false) if has => Taken::Broken(format!("Expected `{name}` with no timezone component")),

@@ -4,7 +4,8 @@ use super::{Given, Rules, Taken};
 use crate::cpython::{new, Owned};
 use crate::error::{Asked, Result};
 use crate::schema::node::accepts;
-use crate::types::bson_values;
+use crate::types::library::Library;
+use crate::types::{bson_values, textual};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
@@ -17,32 +18,40 @@ fn is_ratio(text: &[u8]) -> bool {
             .all(|digits| (1..=4300).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit))
 }
 
-/// Whether a text is a UUID: 32 hexadecimal digits, either in groups of 8, 4, 4, 4 and 12 with hyphens, or without
-/// hyphens.
-fn is_uuid(text: &[u8]) -> bool {
-    let hyphens = [8, 13, 18, 23];
-    match text.len() {
-        32 => text.iter().all(u8::is_ascii_hexdigit),
-        36 => (0..).zip(text).all(|(at, byte)| match hyphens.contains(&at) {
-            true => *byte == b'-',
-            false => byte.is_ascii_hexdigit(),
-        }),
-        _ => false,
+/// The bytes of a UUID's text: 32 hexadecimal digits, either in groups of 8, 4, 4, 4 and 12 with hyphens, or without hyphens. (`UUID`
+/// itself also accepts braces, prefixes, and hyphens anywhere, and takes ten times as long.)
+fn bytes_of_uuid(text: &[u8]) -> Option<[u8; 16]> {
+    const HYPHENS: [usize; 4] = [8, 13, 18, 23];
+    let (mut bytes, mut digits) = ([0u8; 16], 0);
+    if !matches!(text.len(), 32 | 36) {
+        return None;
     }
+    for (at, &byte) in text.iter().enumerate() {
+        if text.len() == 36 && HYPHENS.contains(&at) {
+            if byte != b'-' {
+                return None;
+            }
+            continue;
+        }
+        let value = char::from(byte).to_digit(16)? as u8;
+        let place = bytes.get_mut(digits / 2)?;
+        *place = *place << 4 | value;
+        digits += 1;
+    }
+    Some(bytes)
 }
 
 impl<'s> Rules<'s> {
     pub(super) fn uuid(&self, given: &Given<'_>) -> Result<Taken> {
-        let uuid = self.py.import("uuid")?.getattr("UUID")?;
+        let uuid = Library::Uuid.get(self.py)?;
         let bound = self.bound(given.object);
-        if bound.is_instance(&uuid)? {
+        if bound.is_instance(uuid)? {
             return Ok(given.same());
         }
         if given.textual {
-            // `UUID` itself also accepts braces, prefixes, and hyphens anywhere.
-            return match is_uuid(given.ascii()) {
-                true => self.made(uuid.call1((bound,)), "Invalid UUID"),
-                false => Ok(Taken::Broken("Invalid UUID".to_owned())),
+            return match bytes_of_uuid(given.ascii()) {
+                Some(bytes) => Ok(Taken::Yes(textual::uuid(self.py, &bytes)?)),
+                None => Ok(Taken::Broken("Invalid UUID".to_owned())),
             };
         }
         if given.kind == accepts::BYTES && (self.schemaless || !self.strict) {
@@ -95,7 +104,7 @@ impl<'s> Rules<'s> {
     }
 
     fn is_fraction(&self, class: &Owned) -> Result<bool> {
-        Ok(self.py.import("fractions")?.getattr("Fraction")?.as_ptr() == class.get())
+        Ok(Library::Fraction.get(self.py)?.as_ptr() == class.get())
     }
 
     /// Whether a class belongs to NumPy.

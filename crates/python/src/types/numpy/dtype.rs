@@ -83,7 +83,7 @@ pub fn describe(numpy: &Numpy, dtype: &Bound<'_, PyAny>) -> Result<Described> {
     }
     let described = nested(numpy, dtype, 0)?;
     if let Ok(DtypeForm::Plain(plain)) = &described {
-        if dtype.getattr("isbuiltin")?.extract::<i32>()? == 1 {
+        if dtype.getattr(intern!(dtype.py(), "isbuiltin"))?.extract::<i32>()? == 1 {
             SINGLETONS.lock().unwrap_or_else(PoisonError::into_inner).insert(address, plain.clone());
             // For ever, so that no other dtype gets its address.
             std::mem::forget(dtype.clone());
@@ -96,11 +96,11 @@ fn nested(numpy: &Numpy, dtype: &Bound<'_, PyAny>, depth: usize) -> Result<Descr
     if depth > MOST_NESTED {
         return Ok(Err("its dtype is nested too deep, which needs"));
     }
-    if !dtype.getattr("metadata")?.is_none() {
+    if !dtype.getattr(intern!(dtype.py(), "metadata"))?.is_none() {
         return Ok(Err("its dtype has metadata, which needs"));
     }
-    let number: i32 = dtype.getattr("num")?.extract()?;
-    let code: String = dtype.getattr("char")?.extract()?;
+    let number: i32 = dtype.getattr(intern!(dtype.py(), "num"))?.extract()?;
+    let code: String = dtype.getattr(intern!(dtype.py(), "char"))?.extract()?;
     if code == "T" && depth == 0 {
         return strings(dtype);
     }
@@ -109,32 +109,32 @@ fn nested(numpy: &Numpy, dtype: &Bound<'_, PyAny>, depth: usize) -> Result<Descr
     if !(0..=23).contains(&number) {
         return Ok(Err("its dtype is not one of NumPy's own, which needs"));
     }
-    let size: usize = dtype.getattr("itemsize")?.extract()?;
-    let sub = dtype.getattr("subdtype")?;
+    let size: usize = dtype.getattr(intern!(dtype.py(), "itemsize"))?.extract()?;
+    let sub = dtype.getattr(intern!(dtype.py(), "subdtype"))?;
     if !sub.is_none() {
         let (base, dims): (Bound<'_, PyAny>, std::vec::Vec<usize>) = sub.extract()?;
         return Ok(
             nested(numpy, &base, depth + 1)?.map(|base| DtypeForm::Sub { base: Box::new(base), dims: dims.into() })
         );
     }
-    if !dtype.getattr("names")?.is_none() {
+    if !dtype.getattr(intern!(dtype.py(), "names"))?.is_none() {
         return fields(numpy, dtype, size, depth);
     }
     // Items of a void type may be records, even without fields.
-    if code == "V" && !dtype.getattr("type")?.is(&numpy.void) {
+    if code == "V" && !dtype.getattr(intern!(dtype.py(), "type"))?.is(&numpy.void) {
         return Ok(Err("its dtype's items are of a class of their own, which needs"));
     }
     let (text, content) = match code.as_str() {
         "O" => ("O".to_owned(), Content::Objects),
         "g" | "G" => (long_double(numpy, dtype, &code)?, Content::Bytes),
-        _ => (dtype.getattr("str")?.extract()?, Content::Bytes),
+        _ => (dtype.getattr(intern!(dtype.py(), "str"))?.extract()?, Content::Bytes),
     };
     Ok(Ok(DtypeForm::Plain(Plain { text: text.into(), size, content })))
 }
 
 /// The text of a long double, which differs by platform: byte order, `g` or `G`, number of bits in the fraction.
 fn long_double(numpy: &Numpy, dtype: &Bound<'_, PyAny>, code: &str) -> Result<String> {
-    let order: String = dtype.getattr("byteorder")?.extract()?;
+    let order: String = dtype.getattr(intern!(dtype.py(), "byteorder"))?.extract()?;
     let order = match order.as_str() {
         "=" | "|" => NATIVE,
         other => other,
@@ -146,32 +146,32 @@ const NATIVE: &str = if cfg!(target_endian = "little") { "<" } else { ">" };
 
 /// A `StringDType`; its value for missing texts is part of it.
 fn strings(dtype: &Bound<'_, PyAny>) -> Result<Described> {
-    let missing = match dtype.getattr_opt("na_object")? {
+    let missing = match dtype.getattr_opt(intern!(dtype.py(), "na_object"))? {
         None => "",
         Some(missing) if missing.is_none() => "[None]",
         Some(missing) if missing.cast_exact::<PyFloat>().is_ok_and(|missing| missing.value().is_nan()) => "[nan]",
         Some(_) => return Ok(Err("its dtype has an object of its own for missing strings, which needs")),
     };
-    let strict = if dtype.getattr("coerce")?.is_truthy()? { "" } else { "!" };
+    let strict = if dtype.getattr(intern!(dtype.py(), "coerce"))?.is_truthy()? { "" } else { "!" };
     let text = format!("T{missing}{strict}").into();
     Ok(Ok(DtypeForm::Plain(Plain { text, size: 0, content: Content::Strings })))
 }
 
 fn fields(numpy: &Numpy, dtype: &Bound<'_, PyAny>, size: usize, depth: usize) -> Result<Described> {
     let py = dtype.py();
-    let item = dtype.getattr("type")?;
+    let item = dtype.getattr(intern!(dtype.py(), "type"))?;
     let mut flags = 0;
     if item.is(numpy.record.bind(py)) {
         flags |= RECORD;
     } else if !item.is(numpy.void.bind(py)) {
         return Ok(Err("its dtype has fields, but is no `numpy.void`, which needs"));
     }
-    if dtype.getattr("isalignedstruct")?.is_truthy()? {
+    if dtype.getattr(intern!(dtype.py(), "isalignedstruct"))?.is_truthy()? {
         flags |= ALIGNED;
     }
     let mut all = Vec::new();
-    let by_name = dtype.getattr("fields")?;
-    for name in dtype.getattr("names")?.try_iter()? {
+    let by_name = dtype.getattr(intern!(dtype.py(), "fields"))?;
+    for name in dtype.getattr(intern!(dtype.py(), "names"))?.try_iter()? {
         let name = name?;
         let field = by_name.get_item(&name)?;
         let title = if field.len()? > 2 { Some(field.get_item(2)?) } else { None };
@@ -185,7 +185,7 @@ fn fields(numpy: &Numpy, dtype: &Bound<'_, PyAny>, size: usize, depth: usize) ->
         let offset = field.get_item(1)?.extract()?;
         all.push(Field { name: owned(&name), offset, title: title.as_ref().map(owned), form });
     }
-    let content = if dtype.getattr("hasobject")?.is_truthy()? { Content::Fields } else { Content::Bytes };
+    let content = if dtype.getattr(intern!(dtype.py(), "hasobject"))?.is_truthy()? { Content::Fields } else { Content::Bytes };
     Ok(Ok(DtypeForm::Fields { size, flags, content, fields: all }))
 }
 
@@ -338,9 +338,9 @@ pub fn read<'i, R: Reader<'i>>(py: Python<'_>, r: &mut R, cost: &mut usize) -> R
 }
 
 fn finish(dtype: &Bound<'_, PyAny>) -> Result<Dtype> {
-    let code: String = dtype.getattr("char")?.extract()?;
-    let has_objects = dtype.getattr("hasobject")?.is_truthy()?;
-    let has_fields = !dtype.getattr("names")?.is_none();
+    let code: String = dtype.getattr(intern!(dtype.py(), "char"))?.extract()?;
+    let has_objects = dtype.getattr(intern!(dtype.py(), "hasobject"))?.is_truthy()?;
+    let has_fields = !dtype.getattr(intern!(dtype.py(), "names"))?.is_none();
     let content = match code.as_str() {
         "T" => Content::Strings,
         "O" => Content::Objects,
@@ -350,9 +350,9 @@ fn finish(dtype: &Bound<'_, PyAny>) -> Result<Dtype> {
     };
     Ok(Dtype {
         object: dtype.clone().unbind(),
-        size: dtype.getattr("itemsize")?.extract()?,
+        size: dtype.getattr(intern!(dtype.py(), "itemsize"))?.extract()?,
         content,
-        is_sub: !dtype.getattr("subdtype")?.is_none(),
+        is_sub: !dtype.getattr(intern!(dtype.py(), "subdtype"))?.is_none(),
         is_void: code == "V",
         fields: count_fields(dtype)?,
         place: PyOnceLock::new(),
@@ -360,16 +360,16 @@ fn finish(dtype: &Bound<'_, PyAny>) -> Result<Dtype> {
 }
 
 fn count_fields(dtype: &Bound<'_, PyAny>) -> PyResult<usize> {
-    let of = dtype.getattr("subdtype")?;
+    let of = dtype.getattr(intern!(dtype.py(), "subdtype"))?;
     if !of.is_none() {
         return count_fields(&of.get_item(0)?);
     }
-    let fields = dtype.getattr("fields")?;
+    let fields = dtype.getattr(intern!(dtype.py(), "fields"))?;
     if fields.is_none() {
         return Ok(0);
     }
     let mut count: usize = 0;
-    for field in fields.call_method0("values")?.try_iter()? {
+    for field in fields.call_method0(intern!(fields.py(), "values"))?.try_iter()? {
         count = count.saturating_add(1 + count_fields(&field?.get_item(0)?)?);
     }
     Ok(count)
@@ -487,7 +487,7 @@ fn plain<'py>(py: Python<'py>, text: &[u8], at: usize) -> Result<Bound<'py, PyAn
             _ => return Err(unknown()),
         }
         let dtypes = numpy.module.bind(py).getattr_opt("dtypes")?;
-        let Some(class) = dtypes.map(|dtypes| dtypes.getattr_opt("StringDType")).transpose()?.flatten() else {
+        let Some(class) = dtypes.map(|dtypes| dtypes.getattr_opt(intern!(dtypes.py(), "StringDType"))).transpose()?.flatten() else {
             return Err(decode("strings of any length need NumPy 2 or newer", at));
         };
         return Ok(class.call((), Some(&options))?);

@@ -140,7 +140,7 @@ impl Head {
             array = array.call_method1("transpose", (&places[..],))?;
         }
         if self.read_only {
-            array.getattr("flags")?.setattr("writeable", false)?;
+            array.getattr(intern!(array.py(), "flags"))?.setattr("writeable", false)?;
         }
         Ok(owned(&array))
     }
@@ -185,7 +185,7 @@ impl Head {
         for _ in 0..self.count {
             match r.token()? {
                 Token::Text(bytes) => items.append(dtype::string(py, bytes, r.offset())?)?,
-                Token::None => match dtype.getattr_opt("na_object")? {
+                Token::None => match dtype.getattr_opt(intern!(dtype.py(), "na_object"))? {
                     Some(missing) => items.append(missing)?,
                     None => return Err(decode("a missing text where none can be", r.offset())),
                 },
@@ -279,8 +279,8 @@ pub fn put(py: Python<'_>, places: &Owned, at: usize, value: &Owned, here: usize
     };
     let view = views.get_item(at)?;
     let fits = value.get_type().is(&Numpy::get(py, here)?.ndarray)
-        && value.getattr("dtype")?.eq(view.getattr("dtype")?)?
-        && value.getattr("shape")?.eq(view.getattr("shape")?)?;
+        && value.getattr(intern!(value.py(), "dtype"))?.eq(view.getattr(intern!(view.py(), "dtype"))?)?
+        && value.getattr(intern!(value.py(), "shape"))?.eq(view.getattr(intern!(view.py(), "shape"))?)?;
     if !fits {
         return Err(decode("expected an array for a field, of its dtype and shape", here));
     }

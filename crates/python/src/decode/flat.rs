@@ -1,0 +1,237 @@
+//! Values that are no leaves, and need no frame either: known types of leaves, packed runs, short lists and tuples of leaves. Most of what
+//! holds them needs no frame then: a frame takes as long as three leaves.
+
+use super::frame::{Frame, Kind, DEFAULT_DICT};
+use super::hashed::{Adding, TWICE};
+use super::Decoder;
+use crate::budget::hash_cost::HashCost;
+use crate::cpython::{dict, fill, Owned};
+use crate::decode::dialect::Dialect;
+use crate::decode::leaves::bytes_of;
+use crate::decode::run::put_field;
+use crate::error::{decode, raised, Result};
+use crate::schema::node::accepts;
+use crate::schema::{NodeId, ANY};
+use crate::shapes::{names, Shape};
+use holdall_format::model::{KnownType, Leaf, Seq};
+use holdall_format::{Reader, Token};
+use pyo3::ffi;
+use std::rc::Rc;
+
+/// Longer lists and tuples get a frame: if one of their items is no leaf, all before it are read a second time.
+const SHORT: usize = 16;
+
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
+    /// [`Decoder::field`], or a value of this file. What holds it has to be tracked by the collector.
+    #[inline(always)]
+    pub(crate) fn field_or_flat(
+        &mut self,
+        node: NodeId,
+        accepts: u32,
+        held: &mut HashCost,
+    ) -> Result<Option<Owned>> {
+        match self.field(node, accepts)? {
+            None => self.flat(node, held),
+            value => Ok(value),
+        }
+    }
+
+    /// Reads the next value if it is one of this file; adds to `held` what hashing it costs. `None`: nothing was read.
+    #[inline(never)]
+    pub(crate) fn flat(&mut self, node: NodeId, held: &mut HashCost) -> Result<Option<Owned>> {
+        if !D::Reader::TYPES {
+            return Ok(None);
+        }
+        // With its frame the container would count as a level: near the bound that has to be so.
+        if node != ANY
+            || self.elsewhere.again.is_some()
+            || self.r.indexed().is_some()
+            || self.tables.stack.len() + 2 >= self.bounds.paid_deep
+        {
+            return self.empty_field(node);
+        }
+        let (before, ids) = (self.r.place(), self.object_ids());
+        let bounds = (self.bounds.objects, self.bounds.bytes);
+        let made = self.flat_value(held)?;
+        if made.is_none() {
+            self.back_to(before, ids);
+            (self.bounds.objects, self.bounds.bytes) = bounds;
+        }
+        Ok(made)
+    }
+
+    fn flat_value(&mut self, held: &mut HashCost) -> Result<Option<Owned>> {
+        match self.r.token()? {
+            Token::List(len @ ..=SHORT) => self.flat_items(Seq::List, len),
+            Token::Tuple(len @ ..=SHORT) => {
+                held.add(if len == 0 { HashCost::default() } else { HashCost::default().around(1, len) });
+                self.flat_items(Seq::Tuple, len)
+            }
+            Token::Dict(0) => {
+                self.claim(0, 64)?;
+                // SAFETY: the GIL is held while a decoder lives.
+                unsafe { Owned::new(ffi::PyDict_New()) }.map(Some).ok_or_else(raised)
+            }
+            Token::Ints(seq, run) => {
+                held.add(cost_of_run(seq, run.len()));
+                self.ints(seq, run)
+            }
+            Token::Floats(seq, run) => {
+                held.add(cost_of_run(seq, run.len()));
+                self.floats(seq, run)
+            }
+            Token::Texts(seq, lengths, joined) => {
+                held.add(cost_of_run(seq, lengths.len()));
+                self.texts(seq, lengths, joined)
+            }
+            Token::Bools(seq, run) => {
+                held.add(cost_of_run(seq, run.len()));
+                self.bools(seq, run)
+            }
+            Token::DateTime { bits, zoned } => self.quick_datetime(bits, zoned),
+            Token::KnownType(known) if is_flat(known) => {
+                let (len, at) = (known.values(), self.here());
+                self.claim(len, bytes_of(len))?;
+                let Some((made, hash_cost)) = self.of_leaves(known, at)? else { return Ok(None) };
+                held.add(hash_cost);
+                Ok(Some(made))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn flat_items(&mut self, seq: Seq, len: usize) -> Result<Option<Owned>> {
+        self.claim(len, 64 + 8 * len)?;
+        // SAFETY: the GIL is held while a decoder lives. The new object has `len` empty slots, and nobody else sees it before they are
+        // filled, or it is dropped.
+        unsafe {
+            let (object, places) = super::runs::sequence(seq, len)?;
+            for at in 0..len {
+                let Some(item) = self.next_leaf(accepts::ALL)? else { return Ok(None) };
+                *places.add(at) = item.into_raw();
+            }
+            Ok(Some(object))
+        }
+    }
+
+    /// Fills the fields of a new instance, which need no frame as long as their values need none.
+    pub(crate) fn fill_fields(
+        &mut self,
+        object: Owned,
+        dict: Option<Owned>,
+        shape: &Rc<Shape>,
+        object_id: u32,
+    ) -> Result<Option<Owned>> {
+        let len = shape.names.len();
+        let frame = self.frame(Kind::Fields, Some(object), len, object_id);
+        let mut frame = Frame { shape: Some(shape.clone()), key: dict, ..frame };
+        while frame.at < len {
+            let Some(value) = self.field_or_flat(ANY, accepts::ALL, &mut frame.hash_cost)? else {
+                return Ok(self.push(frame));
+            };
+            let (at, here) = (frame.at, self.here());
+            // SAFETY: the frame is of `Kind::Fields`, its object a new instance of the class that its shape is of, and `at` below the
+            // number of fields.
+            unsafe { put_field(&frame, at, value, here)? };
+            frame.at += 1;
+        }
+        if let Some(dict) = &frame.key {
+            // SAFETY: it is the instance's `__dict__`.
+            unsafe { fill::track(dict.get()) };
+        }
+        let Some(object) = frame.object.take() else { return Ok(None) };
+        self.whole(object_id, object.get());
+        self.cost_of_whole(&object, frame.hash_cost, len, object_id);
+        Ok(Some(object))
+    }
+}
+
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
+    /// Fills a dict, which needs no frame as long as neither its keys nor its values need one.
+    pub(crate) fn fill_pairs(&mut self, mut frame: Frame<D::Make>) -> Result<Option<Owned>> {
+        let Some(dict) = frame.object.clone() else { return Ok(None) };
+        while frame.at < frame.len {
+            let mut cost = HashCost::default();
+            let (before, here) = (self.r.place(), self.here());
+            let (key, is_name) = match self.r.leaf()? {
+                // SAFETY: the GIL is held while a decoder lives; the reader has checked that these bytes are ASCII.
+                Some(Leaf::Ascii(name)) => (Some(unsafe { names::name(name) }.ok_or_else(raised)?), true),
+                _ => {
+                    self.r.rewind(before);
+                    (self.field_or_flat(ANY, accepts::ALL, &mut cost)?, false)
+                }
+            };
+            let Some(key) = key else { return Ok(self.push(frame)) };
+            if cost != HashCost::default() {
+                self.charge_key(cost, here)?;
+            }
+            // A dict can't be hashed, so nobody asks what its values cost.
+            let Some(value) = self.field_or_flat(ANY, accepts::ALL, &mut HashCost::default())? else {
+                frame.at += 1;
+                frame.set_key(key, cost.values);
+                return Ok(self.push(frame));
+            };
+            // SAFETY: all are owned references, and `dict` is a dict or of a subclass.
+            unsafe { self.add_pair(&dict, &key, &value, is_name, cost)? };
+            frame.at += 2;
+        }
+        self.whole(frame.object_id, dict.get());
+        if frame.flags & DEFAULT_DICT != 0 {
+            self.costs(frame.object_id, HashCost::default().freed(HashCost::OF_DEQUE));
+        }
+        Ok(frame.hand_over.then_some(dict))
+    }
+
+    /// # Safety
+    /// `dict` is a dict or of a subclass; `key` is a string where `is_name` says so.
+    #[inline(always)]
+    unsafe fn add_pair(
+        &mut self,
+        dict: &Owned,
+        key: &Owned,
+        value: &Owned,
+        is_name: bool,
+        cost: HashCost,
+    ) -> Result<()> {
+        let here = self.here();
+        // SAFETY: by the contract; all are owned references. Hashing a string runs no code.
+        unsafe {
+            if !is_name || ffi::Py_TYPE(dict.get()) != std::ptr::addr_of_mut!(ffi::PyDict_Type) {
+                let adding = Adding::new(&self.r, &self.rules.work, here);
+                return adding.item(dict.get(), key.get(), value.get(), cost.values);
+            }
+            let count = dict::len(dict.get());
+            if !dict::set(dict.get(), key.get(), value.get()) {
+                return Err(raised());
+            }
+            match dict::len(dict.get()) == count {
+                true => Err(decode(TWICE, here)),
+                false => Ok(()),
+            }
+        }
+    }
+}
+
+/// What hashing a run costs: a tuple is hashed with what it holds.
+fn cost_of_run(seq: Seq, len: usize) -> HashCost {
+    match seq {
+        Seq::List => HashCost::default(),
+        Seq::Tuple => HashCost::default().around(1, len),
+    }
+}
+
+/// Whether instances are made of leaves, and freed without recursion.
+fn is_flat(known: KnownType) -> bool {
+    matches!(
+        known,
+        KnownType::Date
+            | KnownType::Time
+            | KnownType::Timedelta
+            | KnownType::Decimal
+            | KnownType::Fraction
+            | KnownType::Uuid
+            | KnownType::IPv4Address
+            | KnownType::IPv6Address
+            | KnownType::PythonRange
+    )
+}
