@@ -81,7 +81,9 @@ def codecs(annotation: Any = Any) -> dict[str, Codec]:
     )
     found = {
         "hold": Codec(holdall.Encoder().encode, native.decode),
-        "MessagePack": Codec(holdall.msgpack.Encoder().encode, holdall.msgpack.Decoder(type=annotation).decode),
+        "MessagePack": Codec(
+            holdall.msgpack.Encoder().encode, holdall.msgpack.Decoder(type=annotation).decode
+        ),
         "BSON": Codec(lambda value: to_bson({"v": value}), lambda stored: of_bson(stored)["v"]),
         "pickle": Codec(pickle.dumps, pickle.loads, (5,)),
         "marshal": Codec(marshal.dumps, marshal.loads),
@@ -114,9 +116,7 @@ def measure(settings: Settings, progress: Callable[[str, float], None]) -> list[
     return rows
 
 
-def _row(
-    kind: str, way: str, values: list[Any], each: int, settings: Settings, annotation: Any = Any
-) -> Row:
+def _row(kind: str, way: str, values: list[Any], each: int, settings: Settings, annotation: Any = Any) -> Row:
     found = {
         name: (codec, kept)
         for name, codec in codecs(annotation).items()

@@ -54,7 +54,10 @@ def merged_classes(name: str) -> Today:
 def left_out(name: str) -> Today:
     gone = f"{name.rpartition('.')[0]}.Gone"
     cls = holdall.register(
-        made(("a", int)), name=name, aliases=[gone], resolver=lambda stored: SKIP if "gone" in stored.fields else None
+        made(("a", int)),
+        name=name,
+        aliases=[gone],
+        resolver=lambda stored: SKIP if "gone" in stored.fields else None,
     )
     stored = [holdall.Record(gone, {"gone": 1}), holdall.Record(name, {"a": 1})]
     return Today(stored, [{"gone": 1}, {"a": 1}], list[cls], [cls(1)])

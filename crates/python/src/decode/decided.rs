@@ -34,13 +34,16 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     pub(crate) fn verdict(&mut self, raw: &Shape, at: usize) -> Result<Option<Rc<Verdict>>> {
         let name = raw.stored_name()?;
         let known = registry::by_name(self.py, name)?;
+        // What a trusted message need not have, another must: neither is built as the other says.
+        let trusted = u64::from(self.r.trusted()) << 63;
         if let Some(resolver) = &self.options.resolver {
-            match self.remembered(raw, resolver.serial)? {
+            let serial = resolver.serial | trusted;
+            match self.remembered(raw, serial)? {
                 Some(Some(verdict)) => return Ok(Some(verdict)),
                 Some(None) => {}
                 None => {
                     let verdict = self.verdict_of_call(resolver, raw, name, known.as_deref(), at)?;
-                    raw.remember_verdict(resolver.serial, verdict.clone());
+                    raw.remember_verdict(serial, verdict.clone());
                     if verdict.is_some() {
                         return Ok(verdict);
                     }
@@ -49,7 +52,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let Some(known) = known else { return Ok(None) };
         let Some(resolver) = &known.resolver else { return Ok(None) };
-        if let Some(verdict) = self.remembered(raw, known.serial)? {
+        let serial = known.serial | trusted;
+        if let Some(verdict) = self.remembered(raw, serial)? {
             return Ok(verdict);
         }
         let stored = self.told_of(raw, Some(&known.class), known.is_alias(name))?;
@@ -59,7 +63,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         };
         let verdict = Rc::new(self.verdict_of(&answer, raw, name, at)?);
         if verdict.class.is_none() || verdict.version != 0 {
-            raw.remember_verdict(known.serial, Some(verdict.clone()));
+            raw.remember_verdict(serial, Some(verdict.clone()));
         }
         Ok(Some(verdict))
     }
