@@ -29,16 +29,19 @@ unexport PYTHONHASHSEED PYTHONPATH CONDA_PREFIX
 # Hundreds of processes are started, and each would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-# A first build has nothing to go on from, and CI no second one that would go on from it: a tenth of the compiler's work.
+# A first build has nothing to go on from, and CI no second one that would go on from it: a fifth of the compiler's work.
 ifneq ($(filter test,$(MAKECMDGOALS)),)
 ifeq ($(wildcard target/develop),)
 export CARGO_INCREMENTAL := 0
+export CARGO_PROFILE_DEVELOP_CODEGEN_UNITS := 16
 endif
 endif
 
 RUST_SOURCES := $(shell find crates -name target -prune -o -name fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print 2>/dev/null) \
 	Cargo.toml $(wildcard Cargo.lock .cargo/config.toml rust-toolchain.toml)
-TABLES := cargo run --quiet -p holdall-format --example tables
+# The format crate by itself: with every check, and soon built.
+CHECKED := CARGO_PROFILE_DEVELOP_OPT_LEVEL=0 CARGO_PROFILE_DEVELOP_DEBUG_ASSERTIONS=true CARGO_PROFILE_DEVELOP_OVERFLOW_CHECKS=true cargo
+TABLES := $(CHECKED) run --quiet --profile develop -p holdall-format --example tables
 EXTENSION := $(VENV)/.stamp-develop
 # A figure is worth something if it is that of what users install.
 MEASURED := $(if $(filter guided,$(PROFILE)),guided,release)
@@ -61,7 +64,7 @@ bench-lisp: override ARGS += --only sbcl
 bench-lisp: bench ## of these, cl-binary-store's data sets beside SBCL; CL_BINARY_STORE=the library's source
 
 ##@ Check
-.PHONY: check test beside-the-build lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-readers check-versions peers check-evolution-peers corpora interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
+.PHONY: check test beside-the-build beside-the-tests lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-readers check-versions peers check-evolution-peers corpora interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
 # `+`: what stands in a variable is not seen to be make, which would keep its jobs to itself.
 STEP = +@$(MAKE) --no-print-directory
 # What takes more than a few seconds: hostile inputs, deep graphs, processes that are killed, random graphs, whole programs.
@@ -75,16 +78,21 @@ check: lint $(EXTENSION) $(VENV)/.stamp-test ## lint and the fast half of the Py
 # The compiler works on one thread for a good part of a build from nothing: what needs no extension runs beside it.
 test: $(VENV)/.stamp-build ## lint, the Rust tests and the Python tests: what CI runs
 	$(STEP) -j$(JOBS) --output-sync=target $(EXTENSION) beside-the-build
-	$(STEP) docs-lint pytest test-mongo
+	$(STEP) -j$(JOBS) --output-sync=line pytest beside-the-tests
+	$(STEP) docs-lint test-mongo
 
-# One after another: neither pip nor cargo likes a second one in the same folder. (Cargo's folder of the build is another.)
+# One after another: pip likes no second one in the same folder.
 beside-the-build:
 	$(STEP) ruff
 	$(STEP) mypy
-	$(STEP) rust-lint
-	$(STEP) house
-	$(STEP) cargo-test
 	$(STEP) $(VENV)/.stamp-test
+	$(STEP) house
+	$(STEP) $(MONGO)/.stamp
+
+# Nor does cargo, and what both need the build has made.
+beside-the-tests:
+	$(STEP) rust-lint
+	$(STEP) cargo-test
 
 lint: ruff mypy rust-lint house docs-lint ## ruff, mypy --strict, rustfmt, clippy -D warnings, the order of the floors, generated docs
 
@@ -95,9 +103,11 @@ ruff: $(VENV)/.stamp-lint
 mypy: $(VENV)/.stamp-lint
 	$(BIN)/mypy
 
+# As maturin says it: another one, or none, would have PyO3 built anew each time that the build follows on this, or this on the build.
+SIGNATURE := 'import struct, sys; print("%s-%d.%d-%dbit" % (sys.implementation.name, *sys.version_info[:2], struct.calcsize("P") * 8))'
 rust-lint: $(VENV)/.stamp-venv
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets -- -D warnings
+	PYO3_ENVIRONMENT_SIGNATURE="$$($(BIN)/python -c $(SIGNATURE))" cargo clippy --profile develop --workspace --lib --tests --examples -- -D warnings
 
 # No file takes from a floor above its own, or in a circle; none is too long.
 house: $(VENV)/.stamp-venv
@@ -112,12 +122,12 @@ docs-lint: $(EXTENSION) $(VENV)/.stamp-test
 	test -z "$$behind" || { echo "did not match the code, and does now: commit$$behind"; exit 1; }
 
 cargo-test:
-	cargo test -p holdall-format
+	$(CHECKED) test --profile develop -p holdall-format
 
 pytest: $(EXTENSION) $(VENV)/.stamp-test
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m 'not soak' $(ARGS)
 
-# What `make test` tries are the same examples each time.
+# What `make test` tries are the same examples each time, a quarter as many.
 properties: $(EXTENSION) $(VENV)/.stamp-test ## the property tests with new examples, as many rounds as begin in SECONDS=60
 	@until=$$(($$(date +%s) + $(FUZZ_SECONDS))); while \
 		$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m 'hypothesis and not soak' --hypothesis-profile=random $(ARGS); \

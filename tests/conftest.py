@@ -25,13 +25,13 @@ except ImportError:
 else:
     _SLOW = [hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large]
     hypothesis.settings.register_profile(
-        "random", max_examples=200, deadline=None, suppress_health_check=_SLOW
+        "random", max_examples=extent.EXAMPLES["random"], deadline=None, suppress_health_check=_SLOW
     )
     # The same examples each time: a run that fails does so again. `make properties` looks for new ones.
     hypothesis.settings.register_profile(
         "same",
         parent=hypothesis.settings.get_profile("random"),
-        max_examples=60,
+        max_examples=extent.EXAMPLES["same"],
         derandomize=True,
         database=None,
         print_blob=True,
@@ -155,6 +155,16 @@ def leave_what_is_there_alone() -> None:
     gc.unfreeze()
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """Nothing of what is imported is garbage, and the collector would look for some again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -108,8 +108,12 @@ def lisp_sets() -> ModuleType | None:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["datasets"] = module  # pickle finds the classes by this name
-    sys.dont_write_bytecode = True  # the shared folder may be read-only, and isn't ours
-    spec.loader.exec_module(module)
+    kept = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True  # the folder may be read-only, and isn't ours
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.dont_write_bytecode = kept
     return module
 
 

@@ -19,15 +19,17 @@ import pytest
 
 import holdall
 from holdall import Document, bson, msgpack
+from tests.support import extent
 from tests.support import file_frames as ff
 from tests.support import wire as w
 from tests.support.each import each
+from tests.support.extent import examples
 from tests.support.isomorphic import isomorphic
 from tests.support.kinds import KINDS, TYPES, Kind
 from tests.support.level import damaged, stays_level, uses
 
 hypothesis = pytest.importorskip("hypothesis")
-from hypothesis import given, settings  # noqa: E402
+from hypothesis import given  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 from tests.support.strategies import Graph, graphs  # noqa: E402
@@ -257,7 +259,8 @@ def test_a_run_that_became_another(run: list[Any]) -> None:
         document[0]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.damage
+@pytest.mark.parametrize("seed", range(20 if extent.full else 2))
 def test_data_that_changes_under_a_document(doc: Doc, seed: int) -> None:
     """Any answer or error will do, but no crash, and nothing that is no ordinary exception."""
     rng = random.Random(seed)
@@ -457,7 +460,7 @@ def test_layouts_that_refer_to_names(order: tuple[int, ...]) -> None:
     isomorphic(obj, in_parts(one, [*order, *order]))
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.lists(graphs(), min_size=1, max_size=4), st.randoms(use_true_random=False))
 def test_parts_of_random_graphs(drawn: list[Graph], rng: random.Random) -> None:
     """Whatever the order, the parts are one graph, and it is the graph that was stored."""
@@ -817,7 +820,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.dictionaries(TEXT, VALUES, max_size=8))
 def test_lazily_read_is_eagerly_read(value: Any) -> None:
     for doc in DOCS:
@@ -829,7 +832,7 @@ def test_lazily_read_is_eagerly_read(value: Any) -> None:
             assert {key: plain(whole(item)) for key, item in one.items()} == expected
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.dictionaries(TEXT, VALUES, max_size=8), st.data())
 def test_damaged_messages(value: Any, draw: Any) -> None:
     for doc in DOCS:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -89,10 +90,19 @@ def here(monkeypatch, tmp_path):
     return tmp_path
 
 
-def bench(*args: str, code: int = 0, quick: bool = True) -> subprocess.CompletedProcess[str]:
+def bench(
+    *args: str, code: int = 0, quick: bool = True, alone: bool = False
+) -> subprocess.CompletedProcess[str]:
+    """In this process, to spare each run the imports, or `alone` in one of its own. The codecs have theirs either way."""
     few = ["--seconds", "0", "--rounds", "2", "--no-memory"] if quick else []
-    command = [sys.executable, "-m", "holdall", "bench", *args, *few]
-    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"COLUMNS": "200"})
+    command = ["bench", *args, *few]
+    if alone:
+        env = os.environ | {"COLUMNS": "200"}
+        start = [sys.executable, "-m", "holdall", *command]
+        done = subprocess.run(start, capture_output=True, text=True, env=env)
+    else:
+        with mock.patch.object(sys, "argv", ["holdall", *command]):
+            done = subprocess.CompletedProcess(command, *invoke(*command, env={"COLUMNS": "200"}))
     assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     return done
@@ -118,7 +128,8 @@ def codec(dumps: str, loads: str, imports: str = "pickle") -> str:
 
 
 def test_own_data_by_a_function():
-    run = told("--data", "data.py:records", "--codec", "holdall*", "--codec", "pickle", "--codec", "json")
+    args = ("--data", "data.py:records", "--codec", "holdall*", "--codec", "pickle", "--codec", "json")
+    run = told(*args, alone=True)
     (data,) = run["data_sets"]
     assert (data["name"], data["suite"], data["items"]) == ("records", "own", None)
     assert data["volume"] == 300 * 8 + sum(len(f"name {i}") for i in range(300))

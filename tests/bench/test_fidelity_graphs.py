@@ -13,11 +13,12 @@ from holdall_bench.results import CHANGED, COPIES, SAME
 
 pytest.importorskip("hypothesis")
 
-from hypothesis import given, reject, settings
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from tests.support import models, strategies
 from tests.support.each import each
+from tests.support.extent import examples
 from tests.support.isomorphic import Difference, isomorphic
 from tests.support.kinds import BY_NAME, KINDS, TYPES, Kind
 from tests.support.limits import has_members_alike, reachable
@@ -40,14 +41,14 @@ def walked(request: pytest.FixtureRequest) -> Any:
 
 @pytest.mark.usefixtures("walked")
 @given(strategies.graphs(max_nodes=20))
-@settings(deadline=None, max_examples=40)
+@examples(40)
 def test_a_copy_is_the_same(graph: strategies.Graph) -> None:
     found = compare(graph.root, copied(graph.root))
     assert (found.verdict, found.changes) == (SAME, [])
 
 
 @given(strategies.graphs(max_nodes=20))
-@settings(deadline=None, max_examples=40)
+@examples(40)
 def test_pickle_agrees_with_isomorphic(graph: strategies.Graph) -> None:
     """Pickle forgets some things; then both must see it."""
     if has_members_alike(graph.root):
@@ -68,7 +69,7 @@ def mutable(root: Any) -> list[Any]:
 
 
 @given(strategies.graphs(max_nodes=20), st.data())
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_a_change_is_found(graph: strategies.Graph, data: st.DataObject) -> None:
     restored = copied(graph.root)
     places = mutable(restored)
@@ -90,7 +91,7 @@ def test_a_change_is_found(graph: strategies.Graph, data: st.DataObject) -> None
 
 
 @given(strategies.graphs(max_nodes=20), st.data())
-@settings(deadline=None, max_examples=40)
+@examples(40)
 def test_a_copy_of_a_part_is_found(graph: strategies.Graph, data: st.DataObject) -> None:
     places = [each for each in mutable(graph.root) if type(each) is list]
     if not places:

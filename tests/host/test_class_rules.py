@@ -26,8 +26,10 @@ pytest.importorskip("hypothesis")
 
 import contextlib
 
-from hypothesis import HealthCheck, assume, given, note, settings
+from hypothesis import HealthCheck, assume, given, note
 from hypothesis import strategies as st
+
+from tests.support.extent import examples
 
 # Where pickle finds the classes by name. Each example has its own.
 HOME = types.ModuleType("tests.made_classes")
@@ -397,7 +399,7 @@ def tried(what: Callable[[Any], Any], graph: Any) -> tuple[Any, Exception | None
         return None, error
 
 
-FEW = settings(max_examples=100, suppress_health_check=list(HealthCheck), deadline=None)
+FEW = examples(100, suppress_health_check=list(HealthCheck))
 
 
 @FEW

@@ -15,10 +15,11 @@ import holdall.pickle
 
 pytest.importorskip("hypothesis")
 
-from hypothesis import given, reject, settings
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from tests.support import strategies
+from tests.support.extent import examples
 from tests.support.isomorphic import isomorphic
 from tests.support.kinds import TYPES, installed
 from tests.support.limits import excused_with_copy, has_members_alike
@@ -32,13 +33,13 @@ def test_dumps_and_loads(graph: strategies.Graph) -> None:
 
 
 @given(strategies.graphs(max_nodes=40))
-@settings(max_examples=60)
+@examples(60)
 def test_larger_graphs(graph: strategies.Graph) -> None:
     isomorphic(graph.root, holdall.loads(holdall.dumps(graph.root), types=TYPES))
 
 
 @given(strategies.graphs())
-@settings(max_examples=100)
+@examples(100)
 def test_dump_and_load(graph: strategies.Graph) -> None:
     file = io.BytesIO()
     holdall.dump(graph.root, file)
@@ -47,7 +48,7 @@ def test_dump_and_load(graph: strategies.Graph) -> None:
 
 
 @given(strategies.graphs())
-@settings(max_examples=40)
+@examples(40)
 def test_paths(graph: strategies.Graph) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "graph.hold"
@@ -56,14 +57,14 @@ def test_paths(graph: strategies.Graph) -> None:
 
 
 @given(strategies.graphs())
-@settings(max_examples=100)
+@examples(100)
 def test_deepcopy(graph: strategies.Graph) -> None:
     with excused_with_copy(graph.root):
         isomorphic(graph.root, holdall.deepcopy(graph.root))
 
 
 @given(st.lists(strategies.graphs(), min_size=1, max_size=3))
-@settings(max_examples=60)
+@examples(60)
 def test_encoder_and_decoder_keep_nothing(graphs: list[strategies.Graph]) -> None:
     for graph in [*graphs, *graphs]:
         isomorphic(graph.root, DECODER.decode(ENCODER.encode(graph.root)))
@@ -73,7 +74,7 @@ def test_encoder_and_decoder_keep_nothing(graphs: list[strategies.Graph]) -> Non
 
 
 @given(strategies.graphs())
-@settings(max_examples=100)
+@examples(100)
 def test_canonical_is_stable(graph: strategies.Graph) -> None:
     data = holdall.dumps(graph.root, canonical=True)
     back = holdall.loads(data, types=TYPES)
@@ -87,20 +88,20 @@ def test_canonical_is_stable(graph: strategies.Graph) -> None:
 
 
 @given(strategies.graphs())
-@settings(max_examples=100)
+@examples(100)
 def test_trusted(graph: strategies.Graph) -> None:
     isomorphic(graph.root, holdall.loads(holdall.dumps(graph.root, trust=True), trust=True))
 
 
 @given(strategies.graphs())
-@settings(max_examples=100)
+@examples(100)
 def test_interned(graph: strategies.Graph) -> None:
     data = holdall.dumps(graph.root, intern=True)
     isomorphic(graph.root, holdall.loads(data, types=TYPES), interned=True)
 
 
 @given(strategies.trees())
-@settings(max_examples=100)
+@examples(100)
 def test_trees(tree: Any) -> None:
     data = holdall.dumps(tree, refs=False)
     isomorphic(tree, holdall.loads(data, types=TYPES), identity=False)
@@ -108,7 +109,7 @@ def test_trees(tree: Any) -> None:
 
 
 @given(strategies.graphs())
-@settings(max_examples=100)
+@examples(100)
 def test_records(graph: strategies.Graph) -> None:
     """Classes that are not at hand are carried through as records."""
     records = holdall.loads(holdall.dumps(graph.root), types=holdall.Record)
@@ -116,7 +117,7 @@ def test_records(graph: strategies.Graph) -> None:
 
 
 @given(strategies.graphs(), st.data())
-@settings(max_examples=100)
+@examples(100)
 def test_prefixes_fail_cleanly(graph: strategies.Graph, data: st.DataObject) -> None:
     whole = holdall.dumps(graph.root)
     end = data.draw(st.integers(0, len(whole) - 1))
@@ -149,7 +150,7 @@ if installed("numpy"):
 
 
 @given(strategies.graphs(), st.randoms(use_true_random=False))
-@settings(max_examples=60)
+@examples(60)
 def test_what_one_pickler_writes(graph: strategies.Graph, order: random.Random) -> None:
     """Parts of a graph, dumped one after the other in any order, are one graph again."""
     parts = [node for node in [*_contents(graph.root), graph.root] if order.random() < 0.7]
@@ -169,7 +170,7 @@ def _contents(node: Any) -> list[Any]:
 
 
 @given(strategies.graphs())
-@settings(max_examples=30)
+@examples(30)
 def test_where_messages_end(graph: strategies.Graph) -> None:
     """Front to back from a stream that gives nothing back, whatever follows."""
 

@@ -224,7 +224,7 @@ def test_tells_the_path() -> None:
 
 def test_deeper_than_any_stack() -> None:
     def nested(last: object) -> object:
-        for _ in range(200_000):
+        for _ in range(50_000):
             last = [last]
         return last
 

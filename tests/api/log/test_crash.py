@@ -107,7 +107,7 @@ def tear(path: Path, count: int, rng: random.Random) -> None:
 
 @pytest.mark.parametrize("sync", SYNCS)
 def test_killed_writers_lose_nothing(sync: str, tmp_path: Path) -> None:
-    kill_many(tmp_path, sync, 20 if sync == "always" else 8)
+    kill_many(tmp_path, sync, 12 if sync == "always" else 6)
 
 
 @pytest.mark.soak

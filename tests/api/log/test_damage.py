@@ -363,7 +363,7 @@ with holdall.Reader(file, repair=None if repair == "None" else repair) as log:
     damage = [(one.offset, one.size) for one in log.damage]
 print(json.dumps([found, damage, error, peak() - before]))
 """
-HOLE = 96 << 20
+HOLE = 64 << 20
 
 
 def read_in_child(path: Path, repair: Any, source: str) -> tuple[list[int], list[list[int]], str | None]:

@@ -19,7 +19,7 @@ from tests.support.each import each
 from tests.support.formats import FORMATS, Format
 from tests.support.typed_models import Box, Node, Point, Row, Tree, User
 
-DEEP = 200_000
+DEEP = 100_000
 
 
 @dataclass

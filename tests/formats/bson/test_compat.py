@@ -11,7 +11,7 @@ import random
 import struct
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.bson_beside import RawBSONDocument, agree, both, bson, oracle, outcome, shape
@@ -47,7 +47,7 @@ from tests.support.bson_wire import (
     string,
 )
 from tests.support.each import each
-from tests.support.extent import sample
+from tests.support.extent import examples, sample
 
 STANDARD = oracle.CodecOptions(uuid_representation=oracle.STANDARD)
 
@@ -185,19 +185,19 @@ def test_what_failed_leaves_nothing_behind():
         assert bson.encode({"x": 1}) == ONE
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(documents, st.booleans(), options)
 def test_any_document_is_written(made, check, chosen):
     both("encode", made, check, chosen)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(refused_documents, st.booleans())
 def test_any_document_is_refused(made, check):
     both("encode", made, check, STANDARD)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(documents, options)
 def test_any_document_is_read(made, chosen):
     data = oracle.encode(made, codec_options=STANDARD)

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import holdall
 from holdall import bson
+from tests.support.extent import examples
 from tests.support.level import stays_level
 
 VALUES = {
@@ -273,7 +274,7 @@ def touched(value: Any) -> Any:
     return {key: touched(value[key]) for key in value}
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(documents)
 def test_lazily_read_is_eagerly_read(value):
     data = bson.dumps(value)
@@ -282,7 +283,7 @@ def test_lazily_read_is_eagerly_read(value):
     assert dict(doc.items()).keys() == value.keys() and len(doc) == len(value)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(documents, st.data())
 def test_damaged_documents(value, draw):
     data = bytearray(bson.dumps(value))

@@ -11,7 +11,7 @@ import random
 import uuid
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.bson_beside import JSONOptions, RawBSONDocument, agree, both, bson, oracle, outcome, shape
@@ -47,6 +47,7 @@ from tests.support.bson_wire import (
     string,
 )
 from tests.support.each import each
+from tests.support.extent import examples
 
 CodecOptions, TypeRegistry = oracle.CodecOptions, oracle.codec_options.TypeRegistry
 DECIMAL = element(oracle.BSONDEC, oracle.Decimal128("1.5").bid)
@@ -492,7 +493,7 @@ chosen_options = st.builds(
 )
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(chosen_options, st.integers(0, 2**32))
 def test_any_options_read(chosen, seed):
     """All types, each place of broken text, and what is left of them when some bytes are changed."""
@@ -515,7 +516,7 @@ def test_any_options_read(chosen, seed):
             assert ours == theirs or ours[0] == theirs[0] == "raised"
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(refused_documents, chosen_options, st.booleans())
 def test_any_options_write(made, chosen, check):
     both("encode", made, check, chosen)

@@ -15,13 +15,14 @@ import pytest
 
 import holdall
 from tests.support.digests import canonical
+from tests.support.extent import examples
 from tests.support.histories import Builder, Plan
 from tests.support.isomorphic import Difference, isomorphic
 from tests.support.kinds import TYPES, text
 from tests.support.places import REPO
 
 hypothesis = pytest.importorskip("hypothesis")
-from hypothesis import given, settings  # noqa: E402
+from hypothesis import given  # noqa: E402
 
 from tests.support.plans import plans  # noqa: E402
 
@@ -50,7 +51,7 @@ def copies(graph: Any) -> Iterator[tuple[str, Any]]:
             yield name, made
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(plans())
 def test_one_message_by_all_histories(plan: Plan) -> None:
     messages = {seed: canonical(Builder(plan, seed).build()) for seed in SEEDS}
@@ -78,7 +79,7 @@ def processes() -> Iterator[list[subprocess.Popen[str]]]:
         process.communicate()
 
 
-@settings(max_examples=100, suppress_health_check=list(hypothesis.HealthCheck))
+@examples(100, suppress_health_check=list(hypothesis.HealthCheck))
 @given(plans())
 def test_one_message_in_all_processes(processes: list[subprocess.Popen[str]], plan: Plan) -> None:
     expected = canonical(Builder(plan, 0).build())

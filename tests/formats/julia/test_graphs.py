@@ -8,18 +8,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import holdall
 from holdall import bson, julia
 from tests.support.each import each
+from tests.support.extent import examples
 from tests.support.julia_messages import backref, message, tuple_of
 
 np = pytest.importorskip("numpy")
 
 # Far beyond the recursion limit.
-DEEP = 100_000
+DEEP = 50_000
 
 
 @julia.struct("Main.Graphs.Node", mutable=True)
@@ -535,7 +536,7 @@ def test_any_graph(pool: list[Any]) -> None:
     same_graph(pool, doc["all"].load() if isinstance(doc["all"], bson.Document) else doc["all"])
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(graphs(), st.data())
 def test_any_graph_cut_off(pool: list[Any], draw: st.DataObject) -> None:
     data = julia.dumps({"all": pool})

@@ -31,7 +31,7 @@ def test_counts_on_success() -> None:
     def work() -> None:
         julia.dumps(julia.loads(data))
 
-    stays_level(work, ROUNDS // 4)
+    stays_level(work, ROUNDS // 10)
 
 
 @pytest.mark.parametrize("name", ["ring", "closure", "another order", "references first"])
@@ -61,7 +61,7 @@ def test_counts_by_type() -> None:
         with pytest.raises(holdall.ValidationError):
             julia.loads(wrong, type=dict[str, list[int]])
 
-    stays_level(work, ROUNDS // 4)
+    stays_level(work, ROUNDS // 10)
 
 
 @pytest.mark.parametrize("name", MESSAGES)

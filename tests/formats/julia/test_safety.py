@@ -466,7 +466,7 @@ def wrapped(tree: Tree) -> tuple[bytes, bytes]:
     return data[4 : at + 6], data[at + 11 :]
 
 
-LEVELS = 100_000
+LEVELS = 50_000
 
 
 @pytest.mark.parametrize(

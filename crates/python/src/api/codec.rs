@@ -73,7 +73,12 @@ quick!(ENCODE, "encode", |of, given| {
             return None;
         }
         quick::written(given, |short| {
-            quick::wrote(Writer::new(short, options.trust), || Numbered::new(options.refs, !options.trust), given, chance)
+            quick::wrote(
+                Writer::new(short, options.trust),
+                || Numbered::new(options.refs, !options.trust),
+                given,
+                chance,
+            )
         })
     }
 });

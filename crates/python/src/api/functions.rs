@@ -98,7 +98,9 @@ quick!(DUMPS, "dumps", |_of, given| {
     static CHANCE: Chance = Chance::new();
     // SAFETY: CPython holds the GIL and the object.
     unsafe {
-        quick::written(given, |short| quick::wrote(Writer::new(short, false), || Numbered::new(true, true), given, &CHANCE))
+        quick::written(given, |short| {
+            quick::wrote(Writer::new(short, false), || Numbered::new(true, true), given, &CHANCE)
+        })
     }
 });
 

@@ -325,12 +325,12 @@ pub unsafe fn from_form(form: TextForm, bytes: &[u8]) -> Result<Owned, Failure> 
                 }
                 Ok(made)
             }
-            TextForm::Utf8 | TextForm::StrictUtf8 => {
-                match utf8::measure(bytes) {
-                    Some(measure) if measure.count > 1 || measure.width == Width::Ucs4 => from_utf8(bytes, measure).ok_or(Failure::Raised),
-                    _ => by_cpython(form, bytes),
+            TextForm::Utf8 | TextForm::StrictUtf8 => match utf8::measure(bytes) {
+                Some(measure) if measure.count > 1 || measure.width == Width::Ucs4 => {
+                    from_utf8(bytes, measure).ok_or(Failure::Raised)
                 }
-            }
+                _ => by_cpython(form, bytes),
+            },
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::shapes::{Build, Shape};
 use crate::types;
 use crate::types::resolver::{answer_of, is_skip, skip, Stored};
 use holdall_format::model::ShapeKind;
+use holdall_format::Reader as _;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::intern;

@@ -139,9 +139,8 @@ unsafe fn members<'i, R: Reader<'i>>(r: &mut R, state: &mut State, set: Owned, l
             if hash == -1 {
                 return None;
             }
-            let is_put = crowd::in_set(set.get(), hash)
-                .free
-                .is_some_and(|place| set::put(set.get(), member.get(), hash, place));
+            let is_put =
+                crowd::in_set(set.get(), hash).free.is_some_and(|place| set::put(set.get(), member.get(), hash, place));
             if !is_put
                 && (ffi::PySet_Add(set.get(), member.get()) != 0 || ffi::PySet_GET_SIZE(set.get()) as usize == before)
             {

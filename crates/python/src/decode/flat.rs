@@ -24,12 +24,7 @@ const SHORT: usize = 16;
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// [`Decoder::field`], or a value of this file. What holds it has to be tracked by the collector.
     #[inline(always)]
-    pub(crate) fn field_or_flat(
-        &mut self,
-        node: NodeId,
-        accepts: u32,
-        held: &mut HashCost,
-    ) -> Result<Option<Owned>> {
+    pub(crate) fn field_or_flat(&mut self, node: NodeId, accepts: u32, held: &mut HashCost) -> Result<Option<Owned>> {
         match self.field(node, accepts)? {
             None => self.flat(node, held),
             value => Ok(value),

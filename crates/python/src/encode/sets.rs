@@ -8,8 +8,8 @@
 //! objects do, they can be exchanged, and any order gives the same bytes. Otherwise they are ordered by the ids that
 //! those objects got earlier. If they have none yet, the graph defines no order and the message is refused.
 
-use crate::cpython::set::next_member;
 use super::{Encoder, Options, Sharing};
+use crate::cpython::set::next_member;
 use crate::cpython::{Obj, Owned};
 use crate::encode::dialect::Dialect;
 use crate::encode::dialect::Native;

@@ -1,8 +1,8 @@
 //! The walk: continues the container on top of the stack, item by item.
 
 use crate::cpython::dict::Position;
-use crate::cpython::set::next_member;
 use crate::cpython::prefetch;
+use crate::cpython::set::next_member;
 use crate::encode::dialect::Dialect;
 use crate::encode::{shapes, Encoder, Extra, Frame, Kind};
 use crate::error::{encode, Result};

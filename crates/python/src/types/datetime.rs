@@ -278,7 +278,7 @@ fn small(number: &Bound<'_, PyAny>) -> Option<i64> {
 
 /// A date by its number, 1 being the first of January of the year 1.
 fn date<'py>(py: Python<'py>, ordinal: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    match small(ordinal).and_then(|number| date_of(number)) {
+    match small(ordinal).and_then(date_of) {
         // SAFETY: `made` is a new reference.
         Some(made) => unsafe { Bound::from_owned_ptr_or_err(py, made.into_raw()) },
         None => py.import("datetime")?.getattr("date")?.call_method1("fromordinal", (ordinal,)),
@@ -352,13 +352,8 @@ unsafe fn time_of(bits: u64, zone: Obj) -> Option<Owned> {
 /// `date` is a date or datetime.
 unsafe fn ordinal(date: Obj) -> i64 {
     // SAFETY: by the contract; importing the module imported the datetime API.
-    let (year, month, day) = unsafe {
-        (
-            ffi::PyDateTime_GET_YEAR(date),
-            ffi::PyDateTime_GET_MONTH(date),
-            ffi::PyDateTime_GET_DAY(date),
-        )
-    };
+    let (year, month, day) =
+        unsafe { (ffi::PyDateTime_GET_YEAR(date), ffi::PyDateTime_GET_MONTH(date), ffi::PyDateTime_GET_DAY(date)) };
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
     i64::from(days - 305)
@@ -378,8 +373,9 @@ fn civil(ordinal: i32) -> (i32, i32, i32) {
 }
 
 fn time<'py>(py: Python<'py>, bits: u64, zone: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: the `Bound` holds the zone; the result is a new reference.
+    // SAFETY: the `Bound` holds the zone.
     match unsafe { time_of(bits, zone.as_ptr()) } {
+        // SAFETY: `made` is a new reference.
         Some(made) => unsafe { Bound::from_owned_ptr_or_err(py, made.into_raw()) },
         None => Err(PyErr::take(py).unwrap_or_else(|| PyValueError::new_err("a time with a date"))),
     }
@@ -456,7 +452,8 @@ fn in_package(py: Python<'_>, key: &str) -> PyResult<bool> {
     let Some(package) = py.import("tzdata").if_taken()? else { return Ok(false) };
     let list =
         py.import("importlib.resources")?.call_method1("files", (package,))?.call_method1("joinpath", ("zones",))?;
-    let list = list.call_method0(intern!(list.py(), "read_text")).and_then(|list| list.extract::<String>()).if_taken()?;
+    let list =
+        list.call_method0(intern!(list.py(), "read_text")).and_then(|list| list.extract::<String>()).if_taken()?;
     Ok(list.is_some_and(|list| list.lines().any(|line| line == key)))
 }
 
