@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from . import lisp as lisp
     from . import msgpack as msgpack
     from . import pickle as pickle
+    from . import resolve as resolve
     from . import safe_pickle as safe_pickle
 
 # Without the modules: a star import would hide other modules of the same names.
@@ -80,7 +81,7 @@ __all__ = [
     "verify",
 ]
 
-_MODULES = ("aio", "bson", "envelope_pickle", "julia", "lisp", "msgpack", "pickle", "safe_pickle")
+_MODULES = ("aio", "bson", "envelope_pickle", "julia", "lisp", "msgpack", "pickle", "resolve", "safe_pickle")
 
 
 def __getattr__(name: str) -> Any:

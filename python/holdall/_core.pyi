@@ -21,6 +21,7 @@ _Types: TypeAlias = _Class | ModuleType | Iterable[_Class | ModuleType]
 _EncHook: TypeAlias = Callable[[Any], Any]
 _DecHook: TypeAlias = Callable[[_Class, Any], Any]
 _ExtHook: TypeAlias = Callable[[int, _Bytes], Any]
+_Resolver: TypeAlias = Callable[[Stored], _Class | Use | Value | ByValue | Refuse | Skip | None]
 _Order: TypeAlias = Literal["deterministic", "sorted"]
 _DecimalFormat: TypeAlias = Literal["string", "number"] | Callable[[Any], Any]
 
@@ -80,6 +81,52 @@ class Record:
     def payload(self) -> Any: ...
 
 @final
+class Stored:
+    @property
+    def name(self) -> str | None: ...
+    @property
+    def alias(self) -> str | None: ...
+    @property
+    def version(self) -> int | None: ...
+    @property
+    def kind(self) -> Literal["object", "based", "enum", "custom", "dict"]: ...
+    @property
+    def fields(self) -> tuple[str, ...]: ...
+    @property
+    def cls(self) -> _Class | None: ...
+
+@final
+class Use:
+    def __new__(cls, cls_: _Class, /, *, renames: dict[str, str | None] | None = None) -> Use: ...
+    @property
+    def cls(self) -> _Class: ...
+    @property
+    def renames(self) -> dict[str, str | None]: ...
+
+@final
+class Value:
+    def __new__(cls, value: Any) -> Value: ...
+    @property
+    def value(self) -> Any: ...
+
+@final
+class ByValue:
+    def __new__(cls, function: Callable[[Record], Any]) -> ByValue: ...
+    @property
+    def function(self) -> Callable[[Record], Any]: ...
+
+@final
+class Refuse:
+    def __new__(cls, why: str) -> Refuse: ...
+    @property
+    def why(self) -> str: ...
+
+@final
+class Skip: ...
+
+SKIP: Final[Skip]
+
+@final
 class Encoder:
     def __new__(
         cls,
@@ -103,6 +150,7 @@ class Decoder:
         trust: bool = False,
         strict: bool = True,
         dec_hook: _DecHook | None = None,
+        resolver: _Resolver | None = None,
         limits: Limits | None = None,
     ) -> Decoder: ...
     def decode(self, data: _BytesLike, buffers: Iterable[Any] | None = None) -> Any: ...
@@ -127,6 +175,7 @@ def loads(
     trust: bool = False,
     strict: bool = True,
     dec_hook: _DecHook | None = None,
+    resolver: _Resolver | None = None,
     limits: Limits | None = None,
     buffers: Iterable[Any] | None = None,
 ) -> Any: ...
@@ -154,6 +203,7 @@ class MsgpackDecoder:
         type: Any = ...,
         strict: bool = True,
         dec_hook: _DecHook | None = None,
+        resolver: _Resolver | None = None,
         ext_hook: _ExtHook | None = None,
         limits: Limits | None = None,
         raw: bool = False,
@@ -181,6 +231,7 @@ def msgpack_loads(
     type: Any = ...,
     strict: bool = True,
     dec_hook: _DecHook | None = None,
+    resolver: _Resolver | None = None,
     ext_hook: _ExtHook | None = None,
     limits: Limits | None = None,
 ) -> Any: ...
@@ -199,6 +250,7 @@ class BsonDecoder:
         type: Any = ...,
         strict: bool = True,
         dec_hook: _DecHook | None = None,
+        resolver: _Resolver | None = None,
         limits: Limits | None = None,
         tz_aware: bool = True,
     ) -> BsonDecoder: ...
@@ -217,6 +269,7 @@ class Document:
         trust: bool = False,
         strict: bool = True,
         dec_hook: _DecHook | None = None,
+        resolver: _Resolver | None = None,
         limits: Limits | None = None,
         tz_aware: bool = True,
     ) -> Document: ...
@@ -250,6 +303,7 @@ def bson_loads(
     type: Any = ...,
     strict: bool = True,
     dec_hook: _DecHook | None = None,
+    resolver: _Resolver | None = None,
     limits: Limits | None = None,
     tz_aware: bool = True,
 ) -> Any: ...
@@ -293,6 +347,7 @@ def file_load(
     trust: bool,
     strict: bool,
     dec_hook: _DecHook | None,
+    resolver: _Resolver | None,
     limits: Limits | None,
     progress: _Progress | None,
 ) -> Any:
@@ -308,6 +363,7 @@ def file_load_mapped(
     trust: bool,
     strict: bool,
     dec_hook: _DecHook | None,
+    resolver: _Resolver | None,
     limits: Limits | None,
 ) -> Any:
     """What a map of a file holds: large buffers are views of it."""
@@ -346,6 +402,7 @@ def open_document(
     trust: bool = False,
     strict: bool = True,
     dec_hook: _DecHook | None = None,
+    resolver: _Resolver | None = None,
     ext_hook: _ExtHook | None = None,
     limits: Limits | None = None,
     tz_aware: bool = True,
@@ -373,6 +430,7 @@ def register_class(
     *,
     ours: bool = False,
 ) -> None: ...
+def register_function(function: Callable[..., Any], names: list[str], /) -> None: ...
 def class_settings(cls: _Class) -> Any: ...
 def registered_subclasses(cls: _Class) -> list[_Class]: ...
 def class_registration(
@@ -657,6 +715,7 @@ class LogReader:
         trust: bool,
         strict: bool,
         dec_hook: _DecHook | None,
+        resolver: _Resolver | None,
         limits: Limits | None,
     ) -> LogReader: ...
     def __iter__(self) -> LogReader: ...

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     class ReadableInto(Protocol):
         def readinto(self, buffer: memoryview, /) -> int | None: ...
 
+    from .resolve import Resolver
+
 
 _T = TypeVar("_T")
 
@@ -117,6 +119,7 @@ def load(
     trust: bool = False,
     strict: bool = True,
     dec_hook: Callable[[type[Any], Any], Any] | None = None,
+    resolver: Resolver | None = None,
     limits: _core.Limits | None = None,
     progress: Callable[[int, int], Any] | None = None,
 ) -> Any:
@@ -131,7 +134,7 @@ def load(
         memoryviews. `True`: they can't be written to. `"copy"`: what is written stays in memory, and the file as it is. The map
         closes with the last object that uses it. `dump` never disturbs it, as it puts a new file in the old one's place; a file
         that something else cuts short ends the process where a missing part is touched. Compressed parts are read as ever.
-    type, types, trust, strict, dec_hook, limits: as for `loads`.
+    type, types, trust, strict, dec_hook, resolver, limits: as for `loads`.
     progress: called now and then as `progress(done, total)`, in bytes.
 
     Raises DecodeError: as `loads`; `.offset` counts from the start of the dump. TruncatedError where nothing is left to read.
@@ -147,7 +150,7 @@ def load(
     if mmap not in (False, True, "copy"):
         raise ValueError('mmap: expected False, True or "copy"')
     options: dict[str, Any] = {
-        "type": type, "types": types, "trust": trust, "strict": strict, "dec_hook": dec_hook, "limits": limits
+        "type": type, "types": types, "trust": trust, "strict": strict, "dec_hook": dec_hook, "resolver": resolver, "limits": limits
     }  # fmt: skip
     source = path_of(file)
     if source is None:
@@ -197,6 +200,7 @@ def open_file(
     trust: bool = False,
     strict: bool = True,
     dec_hook: Callable[[type[Any], Any], Any] | None = None,
+    resolver: Resolver | None = None,
     limits: _core.Limits | None = None,
 ) -> _core.Document:
     """The graph of a file, to be read where it is touched.
@@ -205,7 +209,7 @@ def open_file(
         needed is read: an index says where things are. A bare message of `dumps` is gone over once to make one; a compressed one
         is unpacked when it is opened.
     mmap: large arrays are views of the file; "copy": views that can be written to, which leaves the file as it is.
-    type, types, trust, strict, dec_hook, limits: as for `loads`; see `Document` for what `type` does.
+    type, types, trust, strict, dec_hook, resolver, limits: as for `loads`; see `Document` for what `type` does.
 
     Checksums of what is read in part are not compared: `verify` does that.
 
@@ -219,7 +223,7 @@ def open_file(
     if mmap not in (True, "copy"):
         raise ValueError('mmap: expected True or "copy"')
     options: dict[str, Any] = {
-        "type": type, "types": types, "trust": trust, "strict": strict, "dec_hook": dec_hook, "limits": limits
+        "type": type, "types": types, "trust": trust, "strict": strict, "dec_hook": dec_hook, "resolver": resolver, "limits": limits
     }  # fmt: skip
     return document(file, "hold", copy=mmap == "copy", writable=mmap == "copy", **options)
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from types import ModuleType
 
+    from .resolve import Resolver
+
 
 class Writer:
     """Appends records to a log.
@@ -170,7 +172,7 @@ class Reader:
     repair: what to do where the log is damaged. None: an error, after all records before it. "stop": the log ends there. "skip": it
         goes on with the next record that is whole. In both cases `damage` says what was passed over.
     follow: wait for more at the end of the log, until `close` is called.
-    type, types, trust, strict, dec_hook, limits: as for `loads`, for each record. What is not set is bounded for
+    type, types, trust, strict, dec_hook, resolver, limits: as for `loads`, for each record. What is not set is bounded for
         the log as a whole, by its bytes so far.
 
     Raises DecodeError: damaged bytes, or a record that can't be built; `.offset` counts from the log's start. After a record that
@@ -197,11 +199,12 @@ class Reader:
         trust: bool = False,
         strict: bool = True,
         dec_hook: Callable[[type[Any], Any], Any] | None = None,
+        resolver: Resolver | None = None,
         limits: _core.Limits | None = None,
     ) -> None:
         options: dict[str, Any] = {
             "repair": repair, "follow": follow, "type": type, "types": types, "trust": trust, "strict": strict,
-            "dec_hook": dec_hook, "limits": limits
+            "dec_hook": dec_hook, "resolver": resolver, "limits": limits
         }  # fmt: skip
         path = None if file is None else _files.path_of(file)
         self._file: io.FileIO | None = None

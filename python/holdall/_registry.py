@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from . import _core
@@ -10,6 +11,8 @@ from ._evolution import check_unknown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Literal, TypeAlias
+
+    from .resolve import Resolver
 
     Rename: TypeAlias = str | Mapping[str, str] | Callable[[str], str | None] | None
 
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
     )
     Decode: TypeAlias = Callable[[Any], Any] | Callable[[Any, int | None], Any]
 
-_C = TypeVar("_C", bound="type[Any]")
+_C = TypeVar("_C", bound="Callable[..., Any]")
 
 _STYLES = ("lower", "upper", "camel", "pascal", "kebab")
 
@@ -42,6 +45,7 @@ class Settings(NamedTuple):
     version_field: str | None
     unknown: str | None
     missing: str
+    resolver: Resolver | None
     # Whether there is an `upgrade`, whether it takes the stored name, and whether `decode` takes the version.
     upgrades: bool
     upgrade_takes_name: bool
@@ -72,6 +76,7 @@ def register(
     version_field: str | None = None,
     unknown: Unknown = None,
     missing: Missing = "refuse",
+    resolver: Resolver | None = None,
 ) -> _C: ...
 @overload
 def register(
@@ -95,6 +100,7 @@ def register(
     version_field: str | None = None,
     unknown: Unknown = None,
     missing: Missing = "refuse",
+    resolver: Resolver | None = None,
 ) -> Callable[[_C], _C]: ...
 def register(
     cls: _C | None = None,
@@ -117,11 +123,13 @@ def register(
     version_field: str | None = None,
     unknown: Unknown = None,
     missing: Missing = "refuse",
+    resolver: Resolver | None = None,
 ) -> _C | Callable[[_C], _C]:
     """Permit `cls` in every `loads` of this process, and say how it is stored. Works as a call and as a decorator.
 
     name: what the data calls the class; "module.qualname" unless given. A name of your own outlives a move of the class.
-    aliases: other names under which older data may hold it.
+    aliases: other names under which older data may hold it. Trusted messages name functions too: `register(function, aliases=[...])`
+        has one found under names that it had.
     version: of the class's fields, from 1; stored with the class.
     renames: {old field: new field}, applied to what was stored under an old name. In data of this very version a name of one of the
         class's fields means that field.
@@ -142,6 +150,9 @@ def register(
         without a type they are kept where instances have a `__dict__`, as attributes that a program has added, and dropped elsewhere.
     missing: whether a stored instance that lacks a field without a default is refused ("refuse"), or loaded without a type
         as it was stored, with that field unset ("leave").
+    resolver: called as `resolver(stored)` with a `holdall.resolve.Stored` for each layout that was stored under the name or an alias, and
+        in plain formats for the keys of dicts where `type=` wants the class. It says what becomes of it: a class, a value, a
+        record, nothing, an error; None means as without it. See `docs/evolution.md`.
     tag, tag_field: key and value that tell the class from others of a union in plain formats; True is the class's name.
         Loading takes the `aliases` for it as well, each whole or from any of its dots on.
     version_field: the key under which plain formats store the version. Loading by type takes a dict without it for one of
@@ -185,10 +196,19 @@ def register(
                 version_field=version_field,
                 unknown=unknown,
                 missing=missing,
+                resolver=resolver,
             )
 
         return decorator
 
+    if isinstance(cls, (types.FunctionType, types.BuiltinFunctionType)):
+        given = (name, version, renames, upgrade, encode, decode, resolver)
+        if given != (None, 1, None, None, None, None, None):
+            raise TypeError("register: a function takes `aliases` only")
+        if isinstance(aliases, str):
+            raise TypeError("register: aliases: expected an iterable of str, got str")
+        _core.register_function(cls, list(aliases))
+        return cls
     if not isinstance(cls, type):
         raise TypeError(f"register: expected a class, got {_kind(cls)}")
     if name is not None and not isinstance(name, str):
@@ -208,7 +228,12 @@ def register(
     for option, texts in (("name", (name or "",)), ("aliases", aliases)):
         if any("\ud800" <= char <= "\udfff" for text in texts for char in text):
             raise _core.HoldallError(f"register: {option}: expected text without lone surrogates")
-    for option, hook in (("upgrade", upgrade), ("encode", encode), ("decode", decode)):
+    for option, hook in (
+        ("upgrade", upgrade),
+        ("encode", encode),
+        ("decode", decode),
+        ("resolver", resolver),
+    ):
         if hook is not None and not callable(hook):
             raise TypeError(f"register: {option}: expected a callable, got {_kind(hook)}")
     if (encode is None) != (decode is None):
@@ -239,6 +264,7 @@ def register(
         version_field=version_field,
         unknown=unknown,
         missing=missing,
+        resolver=resolver,
         upgrades=upgrade is not None,
         upgrade_takes_name=_requires(upgrade, 3),
         decode_takes_version=_requires(decode, 2),

@@ -174,7 +174,7 @@ BREAKS = {
         COLOR,
         "class Color(enum.Enum):\n    RED = 2\n    BLUE = 1\n",
         "the value of `RED` changed: MessagePack and BSON store values, and read `BLUE` as `RED`",
-        "RED = 1 as before, or a resolver",
+        "RED = 1 as before",
         COLOR,
     ),
     "reordered fields by position": (
@@ -224,7 +224,7 @@ BREAKS = {
         ORDER + "holdall.register(Order, encode=str, decode=str)\n",
         ORDER,
         "it was stored as what `encode` returned, and is its fields now",
-        "`encode` and `decode` again: `decode` takes what was stored",
+        "version=2 with an `upgrade`, if `encode` gave a dict; else a resolver; or `encode` and `decode` again",
         ORDER + "holdall.register(Order, encode=str, decode=str)\n",
     ),
     "enumeration now": (

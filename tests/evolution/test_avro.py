@@ -81,6 +81,10 @@ CHANGES: dict[str, tuple[Any, Any, Any, Any]] = {
     "converted": (record(text("a")), record(A), {"a": "5"}, {"a": 5}),
     "to_new_type": (record(A), record(A), {"a": 1}, {"a": 1}),
     "to_enum": (record(A), enum("A"), {"a": 1}, None),
+    "split_by_value": (record(text("kind"), text("name")), record(text("name"), name="Dog"), {"kind": "dog", "name": "Rex"}, {"name": "Rex"}),
+    "merged_classes": (record(text("name"), {"name": "lives", "type": "int"}), record(text("name"), text("kind")), {"name": "Tom", "lives": 9}, {}),
+    "left_out": ({"type": "array", "items": [record({**A, "name": "gone"}, name="Gone"), record(A)]}, None, [{"gone": 1}, {"a": 1}], [{"gone": 1}, {"a": 1}]),
+    "mapped_member": (enum("RED"), enum("OTHER", default="OTHER"), "RED", "OTHER"),
     "moved_enum": (enum("RED"), {**enum("RED", aliases=["Color"]), "name": "Moved"}, "RED", "RED"),
 }  # fmt: skip
 

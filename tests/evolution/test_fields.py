@@ -436,8 +436,8 @@ def test_what_was_no_enumeration_and_the_reverse(name):
         with pytest.raises(holdall.DecodeError) as caught:
             holdall.loads(data)
         assert str(caught.value).startswith(
-            f"`{name}` was stored as {kind}, which it is not here: `register` this class under another `name`, and load the "
-            "data with `types=holdall.Record`"
+            f"`{name}` was stored as {kind}, which it is not here: `register` it with a `resolver` that says what becomes of it, "
+            "or load it with `types=holdall.Record`"
         )
         holdall.register(cls, name=f"{name}.{next(_numbers)}")
 

@@ -34,6 +34,7 @@ STATES: dict[str, Any] = {
     "to_property": lambda state: {"_a": state["a"]},
     "no_more_none": lambda state: {"a": state["a"] or 0},
     "converted": lambda state: {"a": int(state["a"])},
+    "merged_classes": lambda state: {"name": state["name"], "kind": "cat" if "lives" in state else "dog"},
     "of_version": lambda state: {"cents": round(state["euros"] * 100)},
 }
 
@@ -63,11 +64,11 @@ def state_of(found: Any) -> Any:
     return getattr(found, "__dict__", None)
 
 
-def works(data: bytes, today: Any) -> bool:
+def works(data: bytes, today: Any, load: Any = pickle.loads) -> bool:
     """Whether it loads as the table's first columns want it."""
     wanted = today.wanted[0] if isinstance(today.wanted, list) else today.wanted
     try:
-        found = pickle.loads(data)
+        found = load(data)
         return type(found) is type(wanted) and found == wanted
     except ERRORS:
         return False
@@ -77,29 +78,54 @@ def has_all_fields(found: Any, wanted: Any) -> bool:
     return all(hasattr(found, name) for name in vars(wanted))
 
 
-def with_state(case: Any, data: bytes, today: Any) -> bool:
+def with_method(name: str, method: Any, data: bytes, today: Any, load: Any = pickle.loads) -> bool:
+    """Whether it works with a method that the class has not yet."""
+    cls = type(today.wanted[0] if isinstance(today.wanted, list) else today.wanted)
+    before = cls.__dict__.get(name)
+    setattr(cls, name, method)
+    try:
+        return works(data, today, load)
+    finally:
+        if before is None:
+            delattr(cls, name)
+        else:
+            setattr(cls, name, before)
+
+
+def with_state(case: Any, data: bytes, today: Any, load: Any = pickle.loads) -> bool:
     """Whether it works with a `__setstate__`."""
 
     def set_state(self: Any, state: Any) -> None:
         for name, value in STATES.get(id_of(case), dict)(state).items():
             object.__setattr__(self, name, value)
 
-    cls = type(today.wanted[0] if isinstance(today.wanted, list) else today.wanted)
-    before = cls.__dict__.get("__setstate__")
-    cls.__setstate__ = set_state
-    try:
-        return works(data, today)
-    finally:
-        if before is None:
-            del cls.__setstate__
-        else:
-            cls.__setstate__ = before
+    return with_method("__setstate__", set_state, data, today, load)
 
 
 def check_by_class(case: Any, data: bytes, today: Any) -> None:
     with pytest.raises(NOT_FOUND):
         pickle.loads(data)
     assert Finding(data).load() == today.wanted
+
+
+def check_class_and_state(case: Any, data: bytes, today: Any) -> None:
+    def load(data: bytes) -> Any:
+        return Finding(data).load()
+
+    with pytest.raises(NOT_FOUND):
+        pickle.loads(data)
+    assert not works(data, today, load)
+    assert with_state(case, data, today, load)
+
+
+def check_items(case: Any, data: bytes, today: Any) -> None:
+    assert not works(data, today)
+    assert with_method("__setitem__", lambda self, key, value: setattr(self, key, value), data, today)
+
+
+def check_asked(case: Any, data: bytes, today: Any) -> None:
+    if not works(data, today):
+        assert with_method("_missing_", classmethod(lambda cls, value: today.wanted), data, today)
 
 
 def check_stand_in(case: Any, data: bytes, today: Any) -> None:
@@ -149,8 +175,10 @@ def check_fails(case: Any, data: bytes, today: Any) -> None:
 CLAIMS = {
     "nothing": check_works,
     "nothing: it is a class attribute": check_works,
-    "`_missing_`": check_works,
+    "`_missing_`": check_asked,
+    "`__setitem__`": check_items,
     "`find_class`": check_by_class,
+    "`find_class`, `__setstate__`": check_class_and_state,
     "`find_class`, a class that stands in": check_stand_in,
     "an import error": check_error,
     "an error": check_error,

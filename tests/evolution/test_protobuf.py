@@ -113,6 +113,10 @@ CHANGES: dict[str, tuple[Any, Any, Any, Any]] = {
     "converted": (message("1 text a"), ITEM, {"a": "5"}, {"a": 5}),
     "to_new_type": (ITEM, message("1 int a"), {"a": 1}, {"a": 1}),
     "to_enum": (ITEM, message("1 Color c"), {"a": 1}, {"c": 2}),
+    "split_by_value": (message("1 text kind", "2 text name"), message("3 text cat one_of", "4 text dog one_of"), {"kind": "cat", "name": "Tom"}, {"cat": "Tom", "dog": ""}),
+    "merged_classes": (message("1 text name", "2 int lives"), message("1 text name", "3 text kind"), {"name": "Tom", "lives": 9}, {"name": "Tom", "kind": "cat"}),
+    "left_out": (message("9 int gone"), ITEM, {"gone": 1}, {"a": 0}),
+    "mapped_member": (message("1 Color c"), message("1 Color c", colors="less"), {"c": 1}, {"c": 1}),
     "moved_enum": (message("1 Color c"), message("1 Color c", name="Moved"), {"c": 1}, {"c": 1}),
 }  # fmt: skip
 

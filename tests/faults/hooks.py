@@ -22,6 +22,7 @@ import numpy as np
 
 import holdall
 from holdall import bson, msgpack
+from holdall.resolve import ByValue, Record, Stored, Use, Value
 
 COUNT = 3
 # Records of a log that is written and read.
@@ -136,6 +137,20 @@ def _decode(state: Any) -> Registered:
 class Upgraded:
     def __init__(self, value: Any) -> None:
         self.value = value
+
+
+def _resolve(stored: Stored) -> Any:
+    tick()
+    return Record
+
+
+def _resolve_by_value(stored: Stored) -> Any:
+    def made(record: Record) -> Any:
+        tick()
+        return Use(Made, renames={"text": None}) if record.fields.get("a") == 1 else Value(None)
+
+    tick()
+    return ByValue(made)
 
 
 def _upgrade(state: Any, version: int) -> Any:
@@ -296,6 +311,13 @@ def scenarios() -> dict[str, Callable[[], Any]]:
         "register(encode=)": lambda: holdall.dumps(many(Registered)),
         "register(decode=)": lambda: holdall.loads(registered),
         "register(upgrade=)": lambda: holdall.loads(upgraded),
+        "resolver": lambda: holdall.loads(registered, resolver=_resolve),
+        "resolver, by value": lambda: holdall.loads(upgraded, resolver=_resolve_by_value),
+        "resolver, typed": lambda: holdall.loads(upgraded, type=list[Made | None], resolver=_resolve_by_value),
+        "resolver, MessagePack": lambda: msgpack.loads(
+            made["holdall.msgpack"], type=dict[str, list[Made | None]], resolver=_resolve_by_value
+        ),
+        "resolver of values": lambda: msgpack.loads(msgpack.dumps([1, 2]), type=list[Made | None], resolver=_resolve_by_value),
         "write": lambda: written_file(plain),
         "write, piece by piece": lambda: written_file(plain, 1_000),
         "write, compressed": lambda: written_file(plain, compress="zstd"),

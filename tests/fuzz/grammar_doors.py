@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 
 import holdall
-from holdall import msgpack, safe_pickle
+from holdall import msgpack, resolve, safe_pickle
 from holdall._cli import _inspect
 from holdall._cli._app import Failure
 from holdall._cli._json import pieces
@@ -239,6 +239,43 @@ def typed(data: bytes, number: int) -> Outcome:
     return True, False
 
 
+def resolver_of(number: int) -> Any:
+    """A resolver whose answers depend on the name and the number: each kind of answer is met."""
+
+    def by_value(record: Any) -> Any:
+        own.meddle(list(record.fields.values()))
+        return answers[(len(record.fields) + number) % len(answers)]
+
+    classes: list[Any] = [
+        own.Posted,
+        own.ByFieldsSlots,
+        own.Named,
+        own.Bits,
+        own.Converted,
+        own.Upgraded,
+        dict,
+        own.Listed,
+    ]
+    answers: list[Any] = [
+        None, holdall.Record, resolve.SKIP, resolve.Value([]), resolve.Value(None), resolve.Refuse("no"),
+        *classes, *(resolve.Use(cls, renames={"a": "x", "b": "a", "x": None}) for cls in classes),
+    ]  # fmt: skip
+    each = [*answers, resolve.ByValue(by_value), resolve.ByValue(lambda record: record)]
+    return lambda stored: each[(len(stored.name or "") + len(stored.fields) + number) % len(each)]
+
+
+def resolved(data: bytes, number: int) -> Outcome:
+    options: dict[str, Any] = {} if number % 2 else {"type": WILD[number // 5 % len(WILD)]}
+    try:
+        found = holdall.loads(data, types=permitted(number), resolver=resolver_of(number), **options)
+    except ALLOWED:
+        return REFUSED
+    looked_at(found)
+    with contextlib.suppress(*ALLOWED), foreign_code():
+        holdall.dumps(found)
+    return True, False
+
+
 def from_files(data: bytes, number: int) -> Outcome:
     types = permitted(number)
     try:
@@ -406,6 +443,7 @@ def unpickled(data: bytes, number: int) -> Outcome:
 
 HOLD = [
     loads,
+    resolved,
     looks,
     copies,
     decoders,
@@ -543,6 +581,15 @@ def plain_typed(data: bytes, number: int) -> Outcome:
     return True, False
 
 
+def plain_resolved(data: bytes, number: int) -> Outcome:
+    try:
+        found = msgpack.loads(data, type=WILD[number // 3 % len(WILD)], resolver=resolver_of(number))
+    except ALLOWED:
+        return REFUSED
+    looked_at(found)
+    return True, False
+
+
 def streamed(data: bytes, number: int) -> Outcome:
     """Values one behind the other, in pieces."""
     reader = msgpack.Reader() if number % 2 else msgpack.Reader(io.BytesIO(data * 2))
@@ -610,4 +657,4 @@ def julia_inspected(data: bytes, number: int) -> Outcome:
     return told(data, number, "julia")
 
 
-MSGPACK = [plain_loads, plain_typed, streamed, plain_opened, unpacked, plain_inspected]
+MSGPACK = [plain_loads, plain_typed, plain_resolved, streamed, plain_opened, unpacked, plain_inspected]

@@ -39,6 +39,7 @@ class Settings(NamedTuple):
     version_field: str | None = None
     upgrades: bool = False
     unknown: str | None = None
+    resolver: Any = None
 
 
 class Described:

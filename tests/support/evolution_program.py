@@ -17,6 +17,7 @@ import holdall
 from tests.support.evolution_cases import Case, Today
 from tests.support.evolution_more_cases import BEFORE as MORE_BEFORE
 from tests.support.evolution_names import Before, at, registered, release
+from tests.support.evolution_resolver_cases import BEFORE as RESOLVED_BEFORE
 
 
 def id_of(case: Case) -> str:
@@ -163,4 +164,5 @@ BEFORE: dict[str, Callable[[str], Before]] = {
         ["renamed_member", "removed_member", "lost_member", "moved_enum"], enumeration("RED", "r")
     ),
     **MORE_BEFORE,
+    **RESOLVED_BEFORE,
 }

@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from tests.support.evolution_cases import CASES
 from tests.support.evolution_more_cases import MORE
+from tests.support.evolution_resolver_cases import RESOLVED
 
-TABLE = [*CASES, *MORE]
+TABLE = [*CASES, *MORE, *RESOLVED]

@@ -244,6 +244,7 @@ def set_up(entry: dict[str, Any], settings: Any) -> None:
         if settings.tag is not None:
             entry["tag"] = (settings.tag_field or "type", settings.tag)
         entry.update(registered=True, other_tags=[], version=None, keeps_unknown=settings.unknown == "keep")
+        entry["resolves"] = settings.resolver is not None
         if entry["tag"] is not None:
             entry["other_tags"] = [tag for tag in old_tags(settings.aliases) if tag != entry["tag"][1]]
         # The fields of a pydantic model get their new names as those of an older version do.

@@ -44,9 +44,20 @@ class Finding(NamedTuple):
 
 def compared(version: int, old: Layout, known: Known, others: Iterable[Known] = ()) -> list[Finding]:
     """What loading data of a stored layout with a class of the program does otherwise than when it was stored."""
+    found = _compared(version, old, known, others)
+    if not known.resolves:
+        return found
+    # What becomes of it is the resolver's word.
+    return [Finding(False, f"{each.what}: left to its resolver") if each.breaks else each for each in found]
+
+
+def _compared(version: int, old: Layout, known: Known, others: Iterable[Known]) -> list[Finding]:
     new = known.layout
     kinds = kind_of(old), kind_of(new)
     if kinds[0] != kinds[1]:
+        takes = {("encoded", "fields"): known.upgrades, ("fields", "encoded"): known.decodes_versions}
+        if version != known.version and takes.get(kinds):
+            return []
         return [
             Finding(
                 True,
@@ -75,8 +86,11 @@ def kind_of(layout: Layout) -> str:
 
 
 def _of_kind(old: str, new: str, known: Known) -> str:
+    newer = f"version={known.version + 1}"
     if old == "encoded":
-        return "`encode` and `decode` again: `decode` takes what was stored"
+        return f"{newer} with an `upgrade`, if `encode` gave a dict; else a resolver; or `encode` and `decode` again"
+    if new == "encoded":
+        return f"{newer} and a `decode(value, version)`, which is given a dict of the fields"
     return (
         f"a class for the old data alone, registered as {known.name!r}, this one under another name; then `holdall rewrite`, or a "
         "resolver"
@@ -155,8 +169,9 @@ def _other_value(
         ", and hold those of combinations" if issubclass(known.cls, enum.Flag) else ""
     )
     stores += f", and read `{was[0]}` as `{target}`" if was else ""
-    others = "`_missing_` or a resolver" if is_free else "a resolver"
-    return Finding(True, f"{what}: {stores}", f"{target} = {before[name]!r} as before, or {others}")
+    # Neither is asked about values that a member has.
+    others = ", or `_missing_` or a resolver" if is_free and not was else ""
+    return Finding(True, f"{what}: {stores}", f"{target} = {before[name]!r} as before{others}")
 
 
 def _lost_member(name: str, before: dict[str, Any], now: dict[str, Any]) -> Finding:

@@ -44,9 +44,10 @@ class Known(NamedTuple):
     """A class of the program.
 
     name: under which it is stored; names: all under which it is found. required: fields that have no default; computed: those
-    that no constructor takes, and the method that sets them, if one does. upgrades: whether it was registered with it. asked: whether an enumeration has `_missing_`.
-    forbids: what to write so that unknown fields are not refused, if they are. reads: the keys in plain formats under which a field is
-    read. tags: those that it answers to besides its own. by_version: whether plain formats store the version.
+    that no constructor takes, and the method that sets them, if one does. upgrades, resolves: whether it was registered with
+    `upgrade` and with a resolver. decodes_versions: whether its `decode` takes the version. asked: whether an enumeration has
+    `_missing_`. forbids: what to write so that unknown fields are not refused, if they are. reads: the keys in plain formats
+    under which a field is read. tags: those that it answers to besides its own. by_version: whether plain formats store the version.
     """
 
     cls: type[Any]
@@ -59,6 +60,8 @@ class Known(NamedTuple):
     renames: dict[str, str]
     upgrades: bool
     registered: bool
+    resolves: bool
+    decodes_versions: bool
     asked: bool
     forbids: str
     reads: dict[str, set[str]]
@@ -133,6 +136,8 @@ def known_class(cls: type[Any]) -> Known | None:
         renames=renames,
         upgrades=upgrades,
         registered=told is not None,
+        resolves=settings is not None and settings.resolver is not None,
+        decodes_versions=settings is not None and settings.decode_takes_version,
         asked=layout["kind"] == "enum" and _answers(cls),
         forbids=_forbids(cls, settings),
         reads={each: _keys(cls, each, layout, settings) for each in layout.get("fields", ())},

@@ -9,6 +9,8 @@ from .. import _core, _files
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from ..resolve import Resolver
+
 # Bytes of a document's length.
 _HEAD = 4
 
@@ -44,6 +46,7 @@ def load(
     type: Any = Any,
     strict: bool = True,
     dec_hook: Callable[[type[Any], Any], Any] | None = None,
+    resolver: Resolver | None = None,
     limits: _core.Limits | None = None,
     tz_aware: bool = True,
 ) -> Any:
@@ -51,7 +54,7 @@ def load(
 
     file: a path, which is read whole and holds one document, as bytes-like data do; or a binary file object with `read` or
         `readinto`, of which one document is read and no byte more, so that the next call finds the next one.
-    type, strict, dec_hook, limits, tz_aware: as for `loads`.
+    type, strict, dec_hook, resolver, limits, tz_aware: as for `loads`.
 
     Raises DecodeError: as `loads`; `.offset` counts from the start of the document. TruncatedError where nothing is left to read.
     Raises OSError: as the file system says.
@@ -62,7 +65,7 @@ def load(
     ({'n': 1}, {'n': 2})
     """
     options: dict[str, Any] = {
-        "type": type, "strict": strict, "dec_hook": dec_hook, "limits": limits, "tz_aware": tz_aware
+        "type": type, "strict": strict, "dec_hook": dec_hook, "resolver": resolver, "limits": limits, "tz_aware": tz_aware
     }  # fmt: skip
     source = _files.path_of(file)
     if source is not None:
@@ -88,6 +91,7 @@ def open_file(
     type: Any = Any,
     strict: bool = True,
     dec_hook: Callable[[type[Any], Any], Any] | None = None,
+    resolver: Resolver | None = None,
     limits: _core.Limits | None = None,
     tz_aware: bool = True,
 ) -> _core.Document:
@@ -96,7 +100,7 @@ def open_file(
     file: a path, or bytes-like data, which must not change meanwhile. A path is mapped into memory; a file that is cut short
         meanwhile ends the process where the missing part is touched, as with any map. `dump` never does that: it puts a new file
         in the old one's place.
-    type, strict, dec_hook, limits, tz_aware: as for `Document`.
+    type, strict, dec_hook, resolver, limits, tz_aware: as for `Document`.
 
     Raises DecodeError: it does not hold one document from end to end; for several see `documents`. Raises OSError: as the file
     system says.
@@ -107,7 +111,7 @@ def open_file(
     ('Ann', 2)
     """
     options: dict[str, Any] = {
-        "type": type, "strict": strict, "dec_hook": dec_hook, "limits": limits, "tz_aware": tz_aware
+        "type": type, "strict": strict, "dec_hook": dec_hook, "resolver": resolver, "limits": limits, "tz_aware": tz_aware
     }  # fmt: skip
     return _files.document(file, "bson", **options)
 
@@ -119,6 +123,7 @@ def documents(
     type: Any = Any,
     strict: bool = True,
     dec_hook: Callable[[type[Any], Any], Any] | None = None,
+    resolver: Resolver | None = None,
     limits: _core.Limits | None = None,
     tz_aware: bool = True,
 ) -> Iterator[Any]:
@@ -126,7 +131,7 @@ def documents(
 
     file: a path, which is mapped into memory; bytes-like data; or a binary file object with `read` or `readinto`.
     lazy: as `Document`s, each read where it is touched.
-    type, strict, dec_hook, limits, tz_aware: as for `loads`, for each document.
+    type, strict, dec_hook, resolver, limits, tz_aware: as for `loads`, for each document.
 
     Raises DecodeError: as `loads`, when the document is come to; `.offset` counts from the start of that document.
 
@@ -136,7 +141,7 @@ def documents(
     [1, 2]
     """
     options: dict[str, Any] = {
-        "type": type, "strict": strict, "dec_hook": dec_hook, "limits": limits, "tz_aware": tz_aware
+        "type": type, "strict": strict, "dec_hook": dec_hook, "resolver": resolver, "limits": limits, "tz_aware": tz_aware
     }  # fmt: skip
     decoder = _core.BsonDecoder(**options)
     source = _files.path_of(file)

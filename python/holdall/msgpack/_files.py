@@ -10,6 +10,8 @@ from .. import _core, _files
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..resolve import Resolver
+
 # How much is read first for a value of unknown size; later reads double what there is, up to the maximum.
 _FIRST_READ = 1 << 12
 _MOST_READ = 1 << 20
@@ -56,6 +58,7 @@ def load(
     type: Any = Any,
     strict: bool = True,
     dec_hook: Callable[[type[Any], Any], Any] | None = None,
+    resolver: Resolver | None = None,
     ext_hook: Callable[[int, bytes], Any] | None = None,
     limits: _core.Limits | None = None,
 ) -> Any:
@@ -64,7 +67,7 @@ def load(
     file: a path, which is read whole and holds one value, as bytes-like data do; or a binary file object with `read` or
         `readinto`, of which one value is read and no byte more, so that the next call finds the next one. Of a file object that can neither `peek` nor `seek`
         (an unbuffered pipe) a long text is read byte by byte: put an `io.BufferedReader` around it, or use `Reader`.
-    type, strict, dec_hook, ext_hook, limits: as for `loads`.
+    type, strict, dec_hook, resolver, ext_hook, limits: as for `loads`.
 
     Raises DecodeError: as `loads`; `.offset` counts from the start of the value. TruncatedError where nothing is left to read.
     Raises OSError: as the file system says.
@@ -77,7 +80,7 @@ def load(
     ('first', 'second')
     """
     options: dict[str, Any] = {
-        "type": type, "strict": strict, "dec_hook": dec_hook, "ext_hook": ext_hook, "limits": limits
+        "type": type, "strict": strict, "dec_hook": dec_hook, "resolver": resolver, "ext_hook": ext_hook, "limits": limits
     }  # fmt: skip
     source = _files.path_of(file)
     if source is not None:
@@ -93,6 +96,7 @@ def open_file(
     type: Any = Any,
     strict: bool = True,
     dec_hook: Callable[[type[Any], Any], Any] | None = None,
+    resolver: Resolver | None = None,
     ext_hook: Callable[[int, bytes], Any] | None = None,
     limits: _core.Limits | None = None,
 ) -> _core.Document:
@@ -101,7 +105,7 @@ def open_file(
     file: a path, or bytes-like data, which must not change meanwhile. A path is mapped into memory; a file that is cut short
         meanwhile ends the process where the missing part is touched, as with any map. `dump` never does that: it puts a new file
         in the old one's place.
-    type, strict, dec_hook, ext_hook, limits: as for `loads`.
+    type, strict, dec_hook, resolver, ext_hook, limits: as for `loads`.
 
     The format has no index: the first look into an array or a map passes over its values once. Bytes behind the value are not
     looked at.
@@ -114,7 +118,7 @@ def open_file(
     ('Ann', 2)
     """
     options: dict[str, Any] = {
-        "type": type, "strict": strict, "dec_hook": dec_hook, "ext_hook": ext_hook, "limits": limits
+        "type": type, "strict": strict, "dec_hook": dec_hook, "resolver": resolver, "ext_hook": ext_hook, "limits": limits
     }  # fmt: skip
     return _files.document(file, "msgpack", **options)
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
+    from ..resolve import Resolver
+
 # How much is requested of a source at a time; more once a value has turned out to be larger.
 _FIRST_READ = 1 << 16
 _MOST_READ = 1 << 20
@@ -23,7 +25,7 @@ class Reader:
 
     source: a path; bytes-like data; a binary file object with `read` or `readinto`; a socket or what has its `recv_into` or
         `recv`; or None, to `feed` bytes. More is read from it than the next value may need, so it is the reader's alone from here on.
-    type, strict, dec_hook, ext_hook, limits: as for `loads`.
+    type, strict, dec_hook, resolver, ext_hook, limits: as for `loads`.
     max_buffer: the most bytes that one value may take; memory for what waits to be decoded is bounded by it, and by twice what
         is fed at a time.
 
@@ -56,12 +58,13 @@ class Reader:
         type: Any = Any,
         strict: bool = True,
         dec_hook: Callable[[type[Any], Any], Any] | None = None,
+        resolver: Resolver | None = None,
         ext_hook: Callable[[int, bytes], Any] | None = None,
         limits: _core.Limits | None = None,
         max_buffer: int = 100 << 20,
     ) -> None:
         decoder = _core.MsgpackDecoder(
-            type=type, strict=strict, dec_hook=dec_hook, ext_hook=ext_hook, limits=limits
+            type=type, strict=strict, dec_hook=dec_hook, resolver=resolver, ext_hook=ext_hook, limits=limits
         )
         if max_buffer < 1:
             raise _core.HoldallError(f"max_buffer: expected 1 or more, got {max_buffer}")

@@ -72,7 +72,7 @@ pub fn dumps(
 
 /// Restore what `data` holds, one BSON document.
 ///
-/// type, strict, dec_hook, limits: as for `holdall.loads`. Text is accepted for dates and the like if `type` wants them.
+/// type, strict, dec_hook, resolver, limits: as for `holdall.loads`. Text is accepted for dates and the like if `type` wants them.
 /// tz_aware: points in time come as datetimes in UTC; else without a zone. Those beyond datetime's years are `DatetimeMS`.
 ///
 /// ObjectId, Decimal128 and the like are PyMongo's classes, from `holdall[bson]`.
@@ -85,19 +85,20 @@ pub fn dumps(
 /// >>> bson.loads(bson.dumps({"a": 1}), type=dict[str, int])
 /// {'a': 1}
 #[pyfunction]
-#[pyo3(name = "bson_loads", signature = (data, /, *, r#type = Wanted::ANY, strict = true, dec_hook = None, limits = None, tz_aware = true), text_signature = "(data, /, *, type='Any', strict=True, dec_hook=None, limits=None, tz_aware=True)")]
+#[pyo3(name = "bson_loads", signature = (data, /, *, r#type = Wanted::ANY, strict = true, dec_hook = None, resolver = None, limits = None, tz_aware = true), text_signature = "(data, /, *, type='Any', strict=True, dec_hook=None, resolver=None, limits=None, tz_aware=True)")]
 pub fn loads(
     data: &Bound<'_, PyAny>,
     r#type: Wanted<'_>,
     strict: bool,
     dec_hook: Option<&Bound<'_, PyAny>>,
+    resolver: Option<&Bound<'_, PyAny>>,
     limits: Option<&Limits>,
     tz_aware: bool,
 ) -> PyResult<Py<PyAny>> {
     door(|| {
         decode_message(
             data,
-            &LoadArgs { wanted: &r#type, strict, dec_hook, limits, ..LoadArgs::default() }.bson(tz_aware)?,
+            &LoadArgs { wanted: &r#type, strict, dec_hook, resolver, limits, ..LoadArgs::default() }.bson(tz_aware)?,
         )
     })
 }
@@ -150,17 +151,18 @@ pub struct BsonDecoder {
 #[pymethods]
 impl BsonDecoder {
     #[new]
-    #[pyo3(signature = (*, r#type = Wanted::ANY, strict = true, dec_hook = None, limits = None, tz_aware = true), text_signature = "(*, type='Any', strict=True, dec_hook=None, limits=None, tz_aware=True)")]
+    #[pyo3(signature = (*, r#type = Wanted::ANY, strict = true, dec_hook = None, resolver = None, limits = None, tz_aware = true), text_signature = "(*, type='Any', strict=True, dec_hook=None, resolver=None, limits=None, tz_aware=True)")]
     fn new(
         r#type: Wanted<'_>,
         strict: bool,
         dec_hook: Option<&Bound<'_, PyAny>>,
+        resolver: Option<&Bound<'_, PyAny>>,
         limits: Option<&Limits>,
         tz_aware: bool,
     ) -> PyResult<BsonDecoder> {
         door(|| {
             Ok(BsonDecoder {
-                options: LoadArgs { wanted: &r#type, strict, dec_hook, limits, ..LoadArgs::default() }
+                options: LoadArgs { wanted: &r#type, strict, dec_hook, resolver, limits, ..LoadArgs::default() }
                     .bson(tz_aware)?,
             })
         })

@@ -126,17 +126,18 @@ pub struct Decoder {
 #[pymethods]
 impl Decoder {
     #[new]
-    #[pyo3(signature = (*, r#type = Wanted::ANY, types = None, trust = false, strict = true, dec_hook = None, limits = None), text_signature = "(*, type='Any', types=(), trust=False, strict=True, dec_hook=None, limits=None)")]
+    #[pyo3(signature = (*, r#type = Wanted::ANY, types = None, trust = false, strict = true, dec_hook = None, resolver = None, limits = None), text_signature = "(*, type='Any', types=(), trust=False, strict=True, dec_hook=None, resolver=None, limits=None)")]
     fn new(
         r#type: Wanted<'_>,
         types: Option<&Bound<'_, PyAny>>,
         trust: bool,
         strict: bool,
         dec_hook: Option<&Bound<'_, PyAny>>,
+        resolver: Option<&Bound<'_, PyAny>>,
         limits: Option<&Limits>,
     ) -> PyResult<Decoder> {
         door(|| {
-            let options = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, limits }.hold()?;
+            let options = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, resolver, limits }.hold()?;
             Ok(Decoder { options, chance: Chance::new() })
         })
     }

@@ -60,6 +60,8 @@ pub fn dumps(
 /// trust: also accept trusted messages, which import and call what they name: only from sources that you trust.
 /// strict: with `type`, refuse text for a number, and the like; False converts it.
 /// dec_hook: with `type`, called as `dec_hook(annotation, value)` to build values of types that holdall does not know.
+/// resolver: called as `resolver(stored)` with a `holdall.resolve.Stored` for each layout of a class, before that class's own; says what
+/// becomes of it. See `holdall.resolve`. In MessagePack and BSON it needs `type`.
 /// limits: bounds on depth, objects and memory; `Limits` has the defaults.
 /// buffers: the out-of-band buffers that `dumps(..., buffers=)` collected, in order.
 ///
@@ -73,7 +75,7 @@ pub fn dumps(
 /// >>> a, b = loads(dumps([x := [1], x])); a is b
 /// True
 #[pyfunction]
-#[pyo3(signature = (data, /, *, r#type = Wanted::ANY, types = None, trust = false, strict = true, dec_hook = None, limits = None, buffers = None), text_signature = "(data, /, *, type='Any', types=(), trust=False, strict=True, dec_hook=None, limits=None, buffers=None)")]
+#[pyo3(signature = (data, /, *, r#type = Wanted::ANY, types = None, trust = false, strict = true, dec_hook = None, resolver = None, limits = None, buffers = None), text_signature = "(data, /, *, type='Any', types=(), trust=False, strict=True, dec_hook=None, resolver=None, limits=None, buffers=None)")]
 #[allow(clippy::too_many_arguments)]
 pub fn loads(
     data: &Bound<'_, PyAny>,
@@ -82,11 +84,12 @@ pub fn loads(
     trust: bool,
     strict: bool,
     dec_hook: Option<&Bound<'_, PyAny>>,
+    resolver: Option<&Bound<'_, PyAny>>,
     limits: Option<&Limits>,
     buffers: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     door(|| {
-        let options = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, limits }.hold()?;
+        let options = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, resolver, limits }.hold()?;
         decode_message(data, &options, buffers)
     })
 }

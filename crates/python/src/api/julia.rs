@@ -109,7 +109,7 @@ pub fn loads(
     views: bool,
 ) -> PyResult<Py<PyAny>> {
     door(|| {
-        let args = LoadArgs { wanted: &r#type, types, strict, dec_hook, limits, trust: false };
+        let args = LoadArgs { wanted: &r#type, types, strict, dec_hook, resolver: None, limits, trust: false };
         let (options, mut julia) = args.julia(data.py())?;
         if views {
             julia.views = memory_of(data)?;
@@ -164,7 +164,7 @@ pub fn open(
     views: bool,
 ) -> PyResult<Document> {
     door(|| {
-        let args = LoadArgs { wanted: &r#type, types, strict, dec_hook, limits, trust: false };
+        let args = LoadArgs { wanted: &r#type, types, strict, dec_hook, resolver: None, limits, trust: false };
         let (options, mut julia) = args.julia(data.py())?;
         if views {
             julia.views = memory_of(data)?;

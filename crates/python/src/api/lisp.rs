@@ -134,7 +134,7 @@ pub fn loads(
 ) -> PyResult<Py<PyAny>> {
     door(|| {
         let py = data.py();
-        let args = LoadArgs { wanted: &r#type, types, strict, dec_hook, limits, trust: false };
+        let args = LoadArgs { wanted: &r#type, types, strict, dec_hook, resolver: None, limits, trust: false };
         let (options, mut lisp) = args.lisp(py)?;
         if views {
             lisp.views = Some(memory_of(data)?);
@@ -172,7 +172,7 @@ pub fn open(
     views: bool,
 ) -> PyResult<Document> {
     door(|| {
-        let args = LoadArgs { wanted: &r#type, types, strict, dec_hook, limits, trust: false };
+        let args = LoadArgs { wanted: &r#type, types, strict, dec_hook, resolver: None, limits, trust: false };
         let (options, mut lisp) = args.lisp(data.py())?;
         if views {
             lisp.views = Some(memory_of(data)?);

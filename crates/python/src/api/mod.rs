@@ -38,6 +38,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     add_errors(module)?;
     module.add_class::<crate::message::limits::Limits>()?;
     module.add_class::<crate::types::record::Record>()?;
+    crate::types::resolver::add_to(module)?;
     module.add_class::<codec::Encoder>()?;
     module.add_class::<codec::Decoder>()?;
     module.add_function(wrap_pyfunction!(functions::dumps, module)?)?;
@@ -67,6 +68,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(crate::message::foreign::explain_error, module)?)?;
     module.add_function(wrap_pyfunction!(crate::message::foreign::name_foreign, module)?)?;
     module.add_function(wrap_pyfunction!(crate::classes::registry::register_class, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::classes::registry::register_function, module)?)?;
     module.add_function(wrap_pyfunction!(crate::classes::registry::class_settings, module)?)?;
     module.add_function(wrap_pyfunction!(crate::classes::registry::registered_subclasses, module)?)?;
     module.add_function(wrap_pyfunction!(crate::classes::registry::class_registration, module)?)?;

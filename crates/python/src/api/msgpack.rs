@@ -95,7 +95,7 @@ pub fn dumps(
 
 /// Restore what `data` holds, one value of MessagePack.
 ///
-/// type, strict, dec_hook, limits: as for `holdall.loads`. Text is accepted for dates, decimals and the like if `type`
+/// type, strict, dec_hook, resolver, limits: as for `holdall.loads`. Text is accepted for dates, decimals and the like if `type`
 /// wants them.
 /// ext_hook: called as `ext_hook(code, data)` for an extension type; without it, an `Ext`.
 ///
@@ -106,18 +106,19 @@ pub fn dumps(
 /// >>> msgpack.loads(b'\x81\xa1a\x01', type=dict[str, int])
 /// {'a': 1}
 #[pyfunction]
-#[pyo3(name = "msgpack_loads", signature = (data, /, *, r#type = Wanted::ANY, strict = true, dec_hook = None, ext_hook = None, limits = None), text_signature = "(data, /, *, type='Any', strict=True, dec_hook=None, ext_hook=None, limits=None)")]
+#[pyo3(name = "msgpack_loads", signature = (data, /, *, r#type = Wanted::ANY, strict = true, dec_hook = None, resolver = None, ext_hook = None, limits = None), text_signature = "(data, /, *, type='Any', strict=True, dec_hook=None, resolver=None, ext_hook=None, limits=None)")]
 pub fn loads(
     data: &Bound<'_, PyAny>,
     r#type: Wanted<'_>,
     strict: bool,
     dec_hook: Option<&Bound<'_, PyAny>>,
+    resolver: Option<&Bound<'_, PyAny>>,
     ext_hook: Option<&Bound<'_, PyAny>>,
     limits: Option<&Limits>,
 ) -> PyResult<Py<PyAny>> {
     door(|| {
-        let options =
-            LoadArgs { wanted: &r#type, strict, dec_hook, limits, ..LoadArgs::default() }.msgpack(ext_hook)?;
+        let options = LoadArgs { wanted: &r#type, strict, dec_hook, resolver, limits, ..LoadArgs::default() }
+            .msgpack(ext_hook)?;
         decode_message(data, &options, |reader| reader)
     })
 }
@@ -190,12 +191,13 @@ pub struct MsgpackDecoder {
 #[pymethods]
 impl MsgpackDecoder {
     #[new]
-    #[pyo3(signature = (*, r#type = Wanted::ANY, strict = true, dec_hook = None, ext_hook = None, limits = None, raw = false, use_list = true, strict_map_key = false, timestamps = false, as_msgpack_python = false), text_signature = "(*, type='Any', strict=True, dec_hook=None, ext_hook=None, limits=None, raw=False, use_list=True, strict_map_key=False, timestamps=False, as_msgpack_python=False)")]
+    #[pyo3(signature = (*, r#type = Wanted::ANY, strict = true, dec_hook = None, resolver = None, ext_hook = None, limits = None, raw = false, use_list = true, strict_map_key = false, timestamps = false, as_msgpack_python = false), text_signature = "(*, type='Any', strict=True, dec_hook=None, resolver=None, ext_hook=None, limits=None, raw=False, use_list=True, strict_map_key=False, timestamps=False, as_msgpack_python=False)")]
     #[allow(clippy::too_many_arguments)]
     fn new(
         r#type: Wanted<'_>,
         strict: bool,
         dec_hook: Option<&Bound<'_, PyAny>>,
+        resolver: Option<&Bound<'_, PyAny>>,
         ext_hook: Option<&Bound<'_, PyAny>>,
         limits: Option<&Limits>,
         raw: bool,
@@ -205,8 +207,8 @@ impl MsgpackDecoder {
         as_msgpack_python: bool,
     ) -> PyResult<MsgpackDecoder> {
         door(|| {
-            let mut options =
-                LoadArgs { wanted: &r#type, strict, dec_hook, limits, ..LoadArgs::default() }.msgpack(ext_hook)?;
+            let mut options = LoadArgs { wanted: &r#type, strict, dec_hook, resolver, limits, ..LoadArgs::default() }
+                .msgpack(ext_hook)?;
             options.msgpack.strict_keys = strict_map_key;
             options.msgpack.timestamps = timestamps;
             options.msgpack.as_msgpack_python = as_msgpack_python;

@@ -13,7 +13,7 @@ use crate::classes::registry::{Registration, Unknown};
 use crate::classes::serial::next_serial;
 use crate::classes::state;
 use crate::cpython::class::{_PyType_Lookup, given_version, lookup, managed_dict, version_of};
-use crate::cpython::{text, Obj, Owned, Type};
+use crate::cpython::{new, owned, text, Obj, Owned, Type};
 use crate::error::{raised, Result};
 use crate::memory::{HashMap, Vec};
 use crate::state::{Name, StateSlot};
@@ -249,7 +249,6 @@ impl Plan {
         type Pairs<'py> = std::vec::Vec<Pair<'py>>;
         type Form<'py> = (Option<Pairs<'py>>, bool, Pairs<'py>, Option<Bound<'py, PyDict>>);
         let (named, array_like, marks, defaults): Form<'_> = found.extract()?;
-        let owned = |object: &Bound<'_, PyAny>| crate::cpython::owned(object);
         let omits = defaults.is_some();
         let default_of = |name: &Bound<'_, PyAny>| -> Result<Option<PlainDefault>> {
             let Some(known) = defaults.as_ref().map(|defaults| defaults.get_item(name)).transpose()?.flatten() else {
@@ -274,6 +273,26 @@ impl Plan {
         let in_attributes = !omits && !keeps && self.has_dict && fields.as_ref().is_some_and(are_attributes);
         let marks = marks.iter().map(|(field, value)| (owned(field), owned(value))).collect();
         Ok(self.plain.get_or_init(|| Plain { fields, array_like, marks, in_slots, in_attributes, omits, keeps }))
+    }
+
+    /// Fields by name that a version has stored, of which those that were stored under an older name have their own.
+    pub fn renamed_fields<'py>(&self, fields: &Bound<'py, PyDict>, version: u64) -> Result<Bound<'py, PyDict>> {
+        let py = fields.py();
+        let mut names: Vec<Owned> = fields.keys().iter().map(|name| owned(&name)).collect();
+        self.rename(py, &mut names, version)?;
+        let renamed = new::dict(py)?;
+        for (name, value) in names.iter().zip(fields.values()) {
+            // SAFETY: `name` is an owned reference.
+            renamed.set_item(unsafe { Bound::from_borrowed_ptr(py, name.get()) }, value)?;
+        }
+        Ok(renamed)
+    }
+
+    /// Whether the class has a `__setstate__`.
+    pub fn sets_state(&self, py: Python<'_>) -> Result<bool> {
+        // SAFETY: the plan's class is alive while the plan is in use.
+        let class = unsafe { Bound::from_borrowed_ptr(py, self.class().cast()) };
+        Ok(class.hasattr(pyo3::intern!(py, "__setstate__"))?)
     }
 
     /// Whether an instance is nothing but memory of the class's size.

@@ -18,6 +18,9 @@ pub struct Registration {
     pub upgrade: Option<Owned>,
     /// `upgrade` takes the stored name as its third argument.
     pub upgrade_takes_name: bool,
+    /// Asked what becomes of what was stored under its names; the number by which its answers are remembered.
+    pub resolver: Option<Owned>,
+    pub serial: u64,
     pub encode: Option<Owned>,
     pub decode: Option<Owned>,
     /// `decode` takes the stored version as its second argument.
@@ -54,6 +57,11 @@ impl Unknown {
 }
 
 impl Registration {
+    /// Whether a stored name is one of the class's older ones.
+    pub fn is_alias(&self, name: &str) -> bool {
+        self.aliases.iter().any(|alias| **alias == *name)
+    }
+
     /// What the registered `upgrade` makes of fields that were stored by another version; the fields themselves without one.
     ///
     /// name: the stored name of the class, if the data has one.

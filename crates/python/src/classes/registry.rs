@@ -2,6 +2,7 @@
 
 use crate::classes::names::class_name;
 pub use crate::classes::registration::{Registration, Unknown};
+use crate::classes::serial::next_serial;
 use crate::cpython::{Obj, Owned, Type};
 use crate::error::door;
 use crate::error::{Asked, HoldallError};
@@ -17,7 +18,11 @@ use std::rc::Rc;
 struct Registry {
     by_class: FxHashMap<usize, Rc<Registration>>,
     by_name: FxHashMap<String, Rc<Registration>>,
+    /// Functions by the names that they had.
+    functions: FxHashMap<String, Owned>,
     generation: u64,
+    /// Some class was registered with a resolver.
+    has_resolvers: bool,
     /// Called for each class that is registered, to drop what a cache knows about it.
     forget: Vec<fn(Python<'_>, Type)>,
     /// Which of [`LIBRARIES`] have been registered.
@@ -70,6 +75,11 @@ pub fn by_name(py: Python<'_>, name: &str) -> PyResult<Option<Rc<Registration>>>
         Some(library) if teach(py, library)? => Ok(find()),
         _ => Ok(None),
     }
+}
+
+/// Whether any class was registered with a resolver.
+pub fn has_resolvers(py: Python<'_>) -> bool {
+    with(py, |registry| registry.has_resolvers)
 }
 
 /// The library to which a stored class name, or a module, belongs.
@@ -189,6 +199,11 @@ pub fn register_class(
             renames: renamed,
             upgrade: function(upgrade, "upgrade")?,
             upgrade_takes_name: said(settings, "upgrade_takes_name")?,
+            resolver: match settings.is_none() {
+                true => None,
+                false => function(&settings.getattr("resolver")?, "resolver")?,
+            },
+            serial: next_serial(),
             encode: function(encode, "encode")?,
             decode: function(decode, "decode")?,
             decode_takes_version: said(settings, "decode_takes_version")?,
@@ -213,6 +228,7 @@ pub fn register_class(
             }
             // Registrations of ours come before the first use of the class, so nothing is outdated.
             registry.generation += u64::from(!ours);
+            registry.has_resolvers |= registration.resolver.is_some();
             let old = registry.by_class.insert(key, registration.clone());
             if let Some(old) = &old {
                 registry.by_name.retain(|_, other| !Rc::ptr_eq(other, old));
@@ -235,6 +251,24 @@ pub fn register_class(
             ))),
         }
     })
+}
+
+/// Has a function found under names that it had in trusted messages.
+#[pyfunction]
+pub fn register_function(function: &Bound<'_, PyAny>, names: std::vec::Vec<String>) -> PyResult<()> {
+    door(|| {
+        let mut old = Vec::new();
+        for name in names {
+            old.push(with(function.py(), |registry| registry.functions.insert(name, owned(function))));
+        }
+        drop(old); // after the borrow: a destructor may run Python code
+        Ok(())
+    })
+}
+
+/// The function that had this name.
+pub fn function_of(py: Python<'_>, name: &str) -> Option<Owned> {
+    with(py, |registry| registry.functions.get(name).cloned())
 }
 
 /// Calls a user's function with one argument.

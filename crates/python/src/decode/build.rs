@@ -5,13 +5,16 @@ use crate::budget::hash_cost::HashCost;
 use crate::budget::scale;
 use crate::classes::how::Base;
 use crate::classes::registry;
+use crate::classes::registry::Registration;
 use crate::cpython::{Owned, Type};
 use crate::decode::dialect::Dialect;
 use crate::decode::Decoder;
 use crate::error::{decode, raised, Result};
 use crate::memory::format;
+use crate::shapes::decided::Decided;
 use crate::shapes::{Build, Shape};
 use crate::types;
+use crate::types::resolver::is_skip;
 use crate::types::{extent, Cost};
 use holdall_format::model::{KnownType, ShapeKind};
 use holdall_format::Reader;
@@ -22,6 +25,7 @@ use std::rc::Rc;
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Makes the object of a `Gather` frame, and enters it under its id.
+    // Long: an arm for each thing to make.
     pub(crate) fn make(&mut self, mut frame: Frame<D::Make>) -> Result<Owned> {
         let at = frame.offset;
         let Some(Parts { make: Some(make), gathered: mut parts, hash_costs, .. }) =
@@ -83,6 +87,19 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 types::record::fill(self.py, &record, &shape, payload, parts)?;
                 record
             }
+            Make::Decided(shape) if matches!(shape.build, Build::Decided(Decided::State)) => {
+                let Some(object) = frame.object.take() else { return Err(decode("an instance that was not made", at)) };
+                self.set_state(&shape, &object, &parts)?;
+                object
+            }
+            Make::Decided(shape) => {
+                let made = self.decide(&shape, parts, frame.flags & NOT_ITS_OWN != 0, at)?;
+                if is_skip(made.get()) {
+                    self.leaves_out(frame.object_id);
+                    return Ok(made);
+                }
+                made
+            }
             Make::Exception => match (frame.object.take(), parts.first()) {
                 (Some(object), Some(payload)) => {
                     types::exception::fill(self.py, &object, payload, at)?;
@@ -131,7 +148,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Cost { work: if hash_cost == HashCost::default() { 0 } else { 500 }, bytes: 0 }
             }
             Make::Dialect(make) if D::hashes_parts(make) => return self.charge_key(hash_cost, at),
-            Make::Record(shape) => Cost { work: 0, bytes: shape.stored_name()?.len() },
+            Make::Record(shape) | Make::Decided(shape) => Cost { work: 0, bytes: shape.stored_name()?.len() },
             _ => return Ok(()),
         };
         self.rules.work.charge(cost.work, "what is made of shared values, or takes long to make", at)?;
@@ -254,7 +271,7 @@ fn is_plain(value: &Owned) -> bool {
 }
 
 /// Whether it is a leaf of a builtin type: only such content may be shared by several records.
-fn is_leaf(value: &Owned) -> bool {
+pub(super) fn is_leaf(value: &Owned) -> bool {
     // SAFETY: `value` is an owned reference.
     let class = unsafe { ffi::Py_TYPE(value.get()) };
     is_plain(value) || [addr_of_mut!(ffi::PyFloat_Type), addr_of_mut!(ffi::PyComplex_Type)].contains(&class)
@@ -265,9 +282,14 @@ fn custom(shape: &Shape, state: Option<&Owned>, at: usize) -> Result<Owned> {
     let gone = || decode("a class whose `decode` is gone", at);
     let known = shape.plan.as_ref().and_then(|plan| plan.registration.clone());
     let (Some(known), Some(state)) = (known, state) else { return Err(gone()) };
-    let function = known.decode.as_ref().ok_or_else(gone)?;
+    by_decode(&known, state, shape.version, at)
+}
+
+/// What the registered `decode` makes of what was stored.
+pub(super) fn by_decode(known: &Registration, state: &Owned, version: u64, at: usize) -> Result<Owned> {
+    let function = known.decode.as_ref().ok_or_else(|| decode("a class whose `decode` is gone", at))?;
     let made = match known.decode_takes_version {
-        true => registry::call_with_version(function, state.get(), shape.version),
+        true => registry::call_with_version(function, state.get(), version),
         false => registry::call(function, state.get()),
     };
     match known.ours {

@@ -60,6 +60,8 @@ pub enum Make<M> {
     /// An instance whose fields go through `upgrade`, or lack some that have defaults.
     Upgraded(Rc<Shape>),
     Record(Rc<Shape>),
+    /// What a resolver has decided on.
+    Decided(Rc<Shape>),
     /// The exception in the frame gets its arguments.
     Exception,
     /// An object by module and name.

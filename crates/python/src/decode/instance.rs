@@ -194,6 +194,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Build::Enum => self.gather(Make::Enum(shape.clone()), 1),
             Build::Custom => self.gather(Make::Custom(shape.clone()), 1),
             Build::Record => self.record_of(shape, len),
+            Build::Decided(_) => self.decided_instance(shape),
             Build::Unresolved => {
                 let shape = self.found_shape(shape)?;
                 self.instance(&shape)
@@ -252,7 +253,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// Whether the content of a record is a reference. One that no builtin has is refused, and so is a container with an id: it
     /// belongs to the instance, which has the id. A tuple may be an exception's content, which is another object.
-    fn content_refers(&mut self) -> Result<bool> {
+    pub(crate) fn content_refers(&mut self) -> Result<bool> {
         let place = self.r.place();
         let mut token = self.r.next()?;
         let has_id = matches!(token, Token::AssignId);

@@ -12,6 +12,7 @@ use crate::decode::dialect::Dialect;
 use crate::decode::{Decoder, State};
 use crate::error::{decode, raised, Result};
 use crate::memory::{vec, FxHashMap, HashSet, Vec};
+use crate::types::resolver::is_skip;
 use holdall_format::Reader;
 use pyo3::ffi;
 
@@ -193,6 +194,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 if self.awaited(None, std::slice::from_ref(key), offset)?.open {
                     return Err(decode(NOT_THERE, offset));
                 }
+            }
+            let is_left_out = match &deferred {
+                Deferred::Item { key, value, .. } => is_skip(key.get()) || is_skip(value.get()),
+                Deferred::Member { member, .. } => is_skip(member.get()),
+                Deferred::Frozen { .. } => false,
+            };
+            if is_left_out {
+                continue;
             }
             // SAFETY: `deferred` owns the objects, and was given a dict or a set by whoever deferred the item.
             unsafe {

@@ -7,6 +7,7 @@ mod array;
 mod begin;
 mod bounds;
 mod build;
+pub(crate) mod decided;
 pub mod dialect;
 pub(crate) mod elsewhere;
 pub mod few;
@@ -17,6 +18,7 @@ mod inline_cache;
 mod instance;
 mod late;
 mod leaves;
+mod left_out;
 mod partial;
 mod recipe;
 mod resolve;
@@ -79,6 +81,8 @@ pub struct Options {
     /// No lenient conversions, such as text to a number.
     pub strict: bool,
     pub dec_hook: Option<Owned>,
+    /// Asked what becomes of what is stored.
+    pub resolver: Option<crate::shapes::decided::Resolver>,
     /// Points in time become datetimes without a zone, in formats that don't store whether there was one.
     pub naive: bool,
     pub msgpack: MsgpackOptions,
@@ -141,9 +145,14 @@ pub(crate) enum State {
     /// Incomplete, but referred to meanwhile: its empty slots were filled with `None`.
     Seen,
     Whole,
+    /// A resolver leaves it out: there is no object.
+    LeftOut,
     /// It is in a field that was skipped: `hash_cost.values` is its index in `Elsewhere::skipped`.
     Skipped,
 }
+
+/// A layout about which resolvers were asked, and what they said, if anything.
+type Asked = (Rc<Shape>, Option<Rc<crate::shapes::decided::Verdict>>);
 
 /// Caches for one message; boxed, since few messages need them.
 #[derive(Default)]
@@ -151,6 +160,10 @@ pub(crate) struct Memo {
     /// Shapes with the class that was found for them, by the address of the shape as it was read.
     found: HashMap<usize, Rc<Shape>, rustc_hash::FxBuildHasher>,
     /// Shared objects coerced for another node, by object id and node.
+    /// What resolvers said of layouts, by address, with the layout.
+    pub(crate) verdicts: HashMap<usize, Asked, rustc_hash::FxBuildHasher>,
+    /// And those of dicts, by their keys.
+    pub(crate) answers: HashMap<Vec<u8>, Rc<crate::shapes::decided::Answer>>,
     made_into: HashMap<(u32, NodeId), Owned, rustc_hash::FxBuildHasher>,
     /// Dtypes that are values of the message, by address; the entry holds the object, so the address stays its own.
     dtypes: HashMap<usize, (Owned, Arc<crate::types::numpy::dtype::Dtype>), rustc_hash::FxBuildHasher>,
@@ -180,6 +193,10 @@ pub struct Decoder<'i, D: Dialect<'i>> {
     /// Classes that aren't permitted are errors only when an instance comes.
     pub(crate) learns: bool,
     memo: Option<Box<Memo>>,
+    /// The depths of open containers that hold the mark of something left out; the innermost is last.
+    pub(crate) left_out: Vec<usize>,
+    /// The outermost value may be left out, by whoever asked for it.
+    pub may_leave_out_root: bool,
     /// A dict of the compiled regular expressions of this message, by (pattern, flags) and by pattern.
     patterns: Option<Owned>,
     pub(crate) elsewhere: Elsewhere<Place<'i, D>>,
@@ -222,6 +239,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             start: 0,
             learns: false,
             memo: None,
+            left_out: Vec::new(),
+            may_leave_out_root: false,
             patterns: None,
             elsewhere: Elsewhere::default(),
             // SAFETY: by contract the GIL is held for as long as the decoder, and with it the pause, lives.
@@ -246,7 +265,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         self.finish_deferred(0)?;
         D::finish(self)?;
-        Ok(root)
+        self.rooted(root)
     }
 
     /// Leaves the tables for the next load.
@@ -257,7 +276,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    fn memo(&mut self) -> &mut Memo {
+    pub(crate) fn memo(&mut self) -> &mut Memo {
         self.memo.get_or_insert_default()
     }
 
@@ -451,6 +470,21 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
+    /// Why there is no object yet: it is made of its parts, one of which refers to it.
+    #[cold]
+    fn made_of_itself(&self, number: u32) -> Fault {
+        let frame = self.tables.stack.iter().find(|frame| frame.object_id == number);
+        let make = frame.and_then(|frame| frame.parts.as_deref()?.make.as_ref());
+        match make {
+            Some(frame::Make::Decided(shape)) => {
+                let name = shape.stored_name().unwrap_or_default();
+                let why = "holds itself, and its resolver decides by its values: answer with a class";
+                decode(format_args!("`{name}` {why}"), self.here())
+            }
+            _ => decode("an object that is made of its parts is one of them itself", self.here()),
+        }
+    }
+
     /// The object with this id while it is being built. From now on others can see it, so its empty slots are filled.
     #[inline(never)]
     fn unfinished(&mut self, number: u64) -> Result<Owned> {
@@ -471,9 +505,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if entry.state == State::Skipped && !D::BACK_REFERENCES {
             return self.read_skipped(number as usize, ANY);
         }
-        let Some(object) = entry.object.clone() else {
-            return Err(decode("an object that is made of its parts is one of them itself", here));
-        };
+        if entry.state == State::LeftOut {
+            self.leaves_out(NO_ID);
+            return Ok(crate::types::resolver::skip(self.py)?);
+        }
+        let Some(object) = entry.object.clone() else { return Err(self.made_of_itself(number as u32)) };
         let place = entry.hash_cost.values;
         if let Some(top) = self.tables.stack.last() {
             let frame = |at: usize| self.tables.stack.get(at);

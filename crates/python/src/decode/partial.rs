@@ -13,6 +13,7 @@ use crate::error::{decode, Result};
 use crate::memory::{FxHashMap, Vec};
 use crate::schema::{NodeId, ANY};
 use crate::shapes::Shape;
+use crate::types::resolver::is_skip;
 use holdall_format::model::{IndexedReader as _, Name, ShapeReader as _};
 use holdall_format::Reader;
 use std::rc::Rc;
@@ -99,7 +100,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         };
         self.finish_deferred(0)?;
         D::finish(self)?;
-        Ok(root)
+        self.rooted(root)
     }
 
     /// The next object id and shape number at the reader's position.
@@ -162,6 +163,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         match self.entry(number) {
             Some(entry) => {
                 let object = self.numbered(entry as u64)?;
+                if is_skip(object.get()) {
+                    return Ok(Some(object));
+                }
                 self.known_as(entry, object, id).map(Some)
             }
             None => self.far_object(number, id),

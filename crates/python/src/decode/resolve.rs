@@ -13,6 +13,7 @@ use crate::decode::dialect::Dialect;
 use crate::decode::{Decoder, Numbered};
 use crate::error::{decode, raised, unknown_type, Asked, Result};
 use crate::memory::{format, HashSet, Vec};
+use crate::shapes::decided::Decided;
 use crate::shapes::{class_name, places, Build, Place, Shape, SAME_NAME};
 use crate::shapes::{classes, dicts, names};
 use holdall_format::model::{self, Bytes, Name, ShapeKind, ShapeReader as _};
@@ -51,6 +52,7 @@ pub(crate) fn shape_named(
         plan: None,
         build: if classes { Build::Unresolved } else { Build::Dict },
         matched: RefCell::default(),
+        verdicts: RefCell::default(),
         template: OnceCell::new(),
         met: Cell::default(),
     }))
@@ -112,7 +114,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         // Each name becomes a string of at least 50 bytes, now or in the earlier message.
         self.claim(0, 64 * token.fields.min(token.block.len()))?;
         let cache = self.rules.schema.map_or(classes::without_schema(self.py), |schema| &schema.shapes);
+        // What a resolver of the call answers holds for this message alone.
+        let keeps = self.options.resolver.is_none() || !classes;
         let known = match classes {
+            true if !keeps => None,
             true => cache.find(self.py, token),
             false => dicts::find(self.py, token.block),
         };
@@ -139,6 +144,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let shape = self.settled(read.clone(), token.at)?;
         self.tables.shapes.push(shape.clone());
         match classes {
+            true if !keeps => {}
             true => cache.keep(self.py, token, &read),
             false => dicts::keep(self.py, token.block, &read),
         }
@@ -219,6 +225,17 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let name = raw.stored_name()?;
         // Many shapes may have the same long name.
         self.rules.work.charge(name.len() / 8, "names of classes are looked up again and again", at)?;
+        if let Some(plan) = &raw.plan {
+            // Named by a resolver's answer.
+            let mut shape = raw.like(Build::Unresolved, raw.names.clone());
+            self.resolve_shape(plan, &mut shape, name, at)?;
+            return Ok(Rc::new(shape));
+        }
+        if self.has_resolvers() {
+            if let Some(verdict) = self.verdict(raw, at)? {
+                return Ok(verdict.shape.clone());
+            }
+        }
         let Some(class) = self.resolve(name, at)? else {
             if let Some(known) = raw.matched_with(RECORDS, 0) {
                 return Ok(known);
@@ -260,7 +277,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     fn build_of(&mut self, plan: &Rc<Plan>, shape: &mut Shape, name: &str, at: usize) -> Result<Build> {
         let class = plan.class();
         let mismatch = |what: &str| {
-            let remedy = "`register` this class under another `name`, and load the data with `types=holdall.Record`";
+            let remedy =
+                "`register` it with a `resolver` that says what becomes of it, or load it with `types=holdall.Record`";
             decode(format_args!("`{name}` was stored as {what}, which it is not here: {remedy}"), at)
         };
         match (shape.kind, &plan.how) {
@@ -268,17 +286,22 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             (ShapeKind::Enum, _) if crate::types::constant::may_be(plan) => return Ok(Build::Enum),
             (ShapeKind::Enum, _) => return Err(mismatch("an enumeration")),
             (ShapeKind::Custom, How::Custom) => return Ok(Build::Custom),
-            (ShapeKind::Custom, _) => return Err(mismatch("what its registered `encode` gave")),
+            (ShapeKind::Custom, _) if upgrades(plan, shape) => return Ok(into(plan)),
+            (ShapeKind::Custom, _) => {
+                let remedy = "`register` it with a new `version` and an `upgrade`, which is given a dict if `encode` gave one, or with a `resolver`";
+                let what = "what its registered `encode` gave, which it is not here";
+                return Err(decode(format_args!("`{name}` was stored as {what}: {remedy}"), at));
+            }
             _ => {}
         }
         let renamed = plan.rename(self.py, &mut shape.names, shape.version)?;
-        if let Some(registration) = &plan.registration {
-            if registration.upgrade.is_some()
-                && registration.version != shape.version
-                && shape.kind == ShapeKind::Object
-            {
-                return Ok(Build::Upgraded { plan: plan.clone(), lacking: None });
+        if let (How::Custom, ShapeKind::Object, Some(known)) = (&plan.how, shape.kind, &plan.registration) {
+            if known.decode_takes_version && known.version != shape.version {
+                return Ok(into(plan));
             }
+        }
+        if upgrades(plan, shape) && shape.kind == ShapeKind::Object {
+            return Ok(Build::Upgraded { plan: plan.clone(), lacking: None });
         }
         shape.names = interned(&shape.names)?;
         if renamed {
@@ -305,10 +328,21 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             (ShapeKind::Based, _) => Err(mismatch("a subclass of a builtin")),
             (ShapeKind::Object, How::Enum | How::Based(_)) => Err(mismatch("an instance with fields")),
             (ShapeKind::Object, How::Custom) => {
-                let remedy = "`register` it without them to load older data, or under another `name`";
-                let why =
-                    "can't be built field by field, as it was stored: it is registered with `encode` and `decode`";
-                Err(decode(format_args!("`{name}` {why}; {remedy}"), at))
+                let remedy = "`register` it with a new `version` and `decode(value, version)`, which is given a dict of the fields";
+                let why = "was stored by its fields, before it was registered with `encode` and `decode`";
+                Err(decode(format_args!("`{name}` {why}: {remedy}"), at))
+            }
+            (ShapeKind::Object, How::Refused(_)) if self.r.trusted() && !plan.is_foreign() => {
+                match plan.sets_state(self.py)? {
+                    true => Ok(Build::Decided(Decided::State)),
+                    // As in pickle: what the class does to be stored is no matter here.
+                    false => self.build_of_fields(plan, shape, name, at),
+                }
+            }
+            (ShapeKind::Object, How::Refused(why)) if why.starts_with("its class defines") => {
+                let remedy = "`register` it with a new `version`, `encode` and `decode(value, version)`, which is given a dict of the fields";
+                let why = why.trim_end_matches(", which needs");
+                Err(decode(format_args!("`{name}` was stored by its fields, and now {why}: {remedy}"), at))
             }
             _ => Err(decode(
                 format_args!("`{name}` can't be built field by field: `register` it with `encode` and `decode`"),
@@ -379,6 +413,26 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// The class with this stored name, if it is permitted: registered, one of the plain ones of the standard library, or
     /// in `types`. Only a trusted message imports modules; no attribute hook of a module in `types` runs.
     pub(crate) fn resolve(&mut self, name: &str, at: usize) -> Result<Option<Owned>> {
+        if let Some(class) = self.permitted(name)? {
+            return Ok(Some(class));
+        }
+        if self.r.trusted() && !self.options.records {
+            return crate::types::reference::class_of(self.py, self.options.pickle.find_class.as_ref(), name, at)
+                .map(Some);
+        }
+        if self.options.records {
+            return Ok(None);
+        }
+        Err(unknown_type(format!("{name}"), registry::remedy(self.py, name), at))
+    }
+
+    /// Whether some resolver may have a say.
+    pub(crate) fn has_resolvers(&self) -> bool {
+        self.options.resolver.is_some() || registry::has_resolvers(self.py)
+    }
+
+    /// The class that a caller or a registration permits under this name.
+    pub(crate) fn permitted(&self, name: &str) -> Result<Option<Owned>> {
         if let Some(registration) = registry::by_name(self.py, name)? {
             return Ok(Some(registration.class.clone()));
         }
@@ -402,15 +456,20 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 }
             }
         }
-        if self.r.trusted() && !self.options.records {
-            return crate::types::reference::class_of(self.py, self.options.pickle.find_class.as_ref(), name, at)
-                .map(Some);
-        }
-        if self.options.records {
-            return Ok(None);
-        }
-        Err(unknown_type(format!("{name}"), registry::remedy(self.py, name), at))
+        Ok(None)
     }
+}
+
+/// Whether the class's `upgrade` is called for what another version has stored.
+fn upgrades(plan: &Plan, shape: &Shape) -> bool {
+    plan.registration.as_ref().is_some_and(|known| known.upgrade.is_some() && known.version != shape.version)
+}
+
+/// An instance that is made of what was stored in another way.
+fn into(plan: &Plan) -> Build {
+    // SAFETY: the plan's class is alive while the plan is in use.
+    let class = unsafe { Owned::borrowed(plan.class().cast()) };
+    Build::Decided(Decided::Into { class, renames: Vec::new() })
 }
 
 /// Whether a field is one that pydantic's models keep beside their own, which another class has no use for.

@@ -9,12 +9,14 @@ use crate::budget::scale;
 use crate::cpython::fill;
 use crate::cpython::{dict, replace, text, Obj, Owned};
 use crate::decode::dialect::{set_item, Dialect};
+use crate::decode::left_out::LEFT_OUT;
 use crate::decode::{Decoder, NO_ID};
 use crate::error::{decode, raised, refused, Fault, Result, Step};
 use crate::schema::node::{accepts, SeqKind};
 use crate::schema::{NodeId, ANY};
 use crate::shapes::names;
 use crate::shapes::{put, Build, SAME_NAME};
+use crate::types::resolver::is_skip;
 use holdall_format::model::Leaf;
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
@@ -332,7 +334,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// Finishes a full frame. `None`: there is no object to hand to the frame below, or not yet.
-    fn finish_frame(&mut self, frame: Frame<D::Make>) -> Result<Option<Owned>> {
+    fn finish_frame(&mut self, mut frame: Frame<D::Make>) -> Result<Option<Owned>> {
+        if !self.left_out.is_empty() {
+            self.leave_out(&mut frame)?;
+        }
         if frame.hash_cost.freeing >= HashCost::MOST_FREED {
             return Err(decode("nested too deep in a type that CPython frees by recursion", frame.offset));
         }
@@ -415,6 +420,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// Stores a value into the container on top of the stack.
+    // Long: an arm for each kind of frame.
     pub(crate) fn deliver(&mut self, value: Owned) -> Result<()> {
         let here = self.here();
         let half_seen = self.late.half_seen;
@@ -488,6 +494,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 }
                 Kind::Typed => return self.deliver_field(value),
                 Kind::Reduce => {
+                    if is_skip(value.get()) {
+                        return Err(decode(LEFT_OUT, here));
+                    }
                     frame.gathered().push(value);
                     return self.reduce_part();
                 }

@@ -284,7 +284,7 @@ fn trailing(size: u64, end: u64) -> PyResult<()> {
 ///
 /// Data that don't begin like a file are a message up to the end.
 #[pyfunction]
-#[pyo3(name = "file_load", signature = (source, size, /, *, whole, r#type, types, trust, strict, dec_hook, limits, progress))]
+#[pyo3(name = "file_load", signature = (source, size, /, *, whole, r#type, types, trust, strict, dec_hook, resolver, limits, progress))]
 #[allow(clippy::too_many_arguments)]
 pub fn load(
     source: &Bound<'_, PyAny>,
@@ -295,11 +295,12 @@ pub fn load(
     trust: bool,
     strict: bool,
     dec_hook: Option<&Bound<'_, PyAny>>,
+    resolver: Option<&Bound<'_, PyAny>>,
     limits: Option<&Limits>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     door(|| {
-        let options = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, limits }.hold()?;
+        let options = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, resolver, limits }.hold()?;
         let given = Given { buffers: None, series: None };
         load_by(source, size, whole, Ahead::All, &options, given, Progress::new(progress, size.unwrap_or(0))?)
     })
@@ -482,7 +483,7 @@ impl Source for Mapped<'_> {
 
 /// Builds the value of a mapped file; large buffers are views of the map.
 #[pyfunction]
-#[pyo3(name = "file_load_mapped", signature = (data, writable, /, *, r#type, types, trust, strict, dec_hook, limits))]
+#[pyo3(name = "file_load_mapped", signature = (data, writable, /, *, r#type, types, trust, strict, dec_hook, resolver, limits))]
 #[allow(clippy::too_many_arguments)]
 pub fn load_mapped(
     data: &Bound<'_, PyAny>,
@@ -492,11 +493,12 @@ pub fn load_mapped(
     trust: bool,
     strict: bool,
     dec_hook: Option<&Bound<'_, PyAny>>,
+    resolver: Option<&Bound<'_, PyAny>>,
     limits: Option<&Limits>,
 ) -> PyResult<Py<PyAny>> {
     door(|| {
         let py = data.py();
-        let options = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, limits }.hold()?;
+        let options = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, resolver, limits }.hold()?;
         let view = View::new(data)?;
         let input = view.as_slice();
         let raise = |error| Fault::from(error).into_py(0);

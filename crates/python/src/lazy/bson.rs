@@ -387,8 +387,13 @@ impl Inside for Bson {
             let limits = self.options.limits;
             let wanted_type = Wanted(Some(wanted.clone()));
             let given = LoadArgs { wanted: &wanted_type, strict: self.options.strict, ..LoadArgs::default() }.hold()?;
-            let options =
-                decode::Options { dec_hook: self.options.dec_hook.clone(), naive: self.options.naive, limits, ..given };
+            let options = decode::Options {
+                dec_hook: self.options.dec_hook.clone(),
+                resolver: self.options.resolver.clone(),
+                naive: self.options.naive,
+                limits,
+                ..given
+            };
             self.build(py, document, *member, &options)
         })
     }

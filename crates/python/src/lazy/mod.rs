@@ -90,7 +90,7 @@ struct Cursor {
 ///     Julia's documents come as BSON.
 /// type: an annotation of the whole; `doc[key]` builds a member by the part that describes it. Without it, members that
 /// are dicts, lists, tuples or instances come as Documents themselves, all others as `loads` returns them. types,
-/// trust, strict, dec_hook, limits: as for `loads`. tz_aware: as for `holdall.bson.loads`.
+/// trust, strict, dec_hook, resolver, limits: as for `loads`. tz_aware: as for `holdall.bson.loads`.
 ///
 /// Use `doc[key]` (or `doc[index]` in a list, whose slices give lists of members), `get`, `in`, `len`, iteration over
 /// keys (or a list's values), `keys`, `values`, `items`. `raw` is a view of the bytes, and `load()` builds the whole.
@@ -129,7 +129,7 @@ impl Document {
 #[pymethods]
 impl Document {
     #[new]
-    #[pyo3(signature = (data, /, *, format = None, r#type = Wanted::ANY, types = None, trust = false, strict = true, dec_hook = None, limits = None, tz_aware = true), text_signature = "(data, /, *, format=None, type='Any', types=(), trust=False, strict=True, dec_hook=None, limits=None, tz_aware=True)")]
+    #[pyo3(signature = (data, /, *, format = None, r#type = Wanted::ANY, types = None, trust = false, strict = true, dec_hook = None, resolver = None, limits = None, tz_aware = true), text_signature = "(data, /, *, format=None, type='Any', types=(), trust=False, strict=True, dec_hook=None, resolver=None, limits=None, tz_aware=True)")]
     #[allow(clippy::too_many_arguments)]
     fn of_data(
         data: &Bound<'_, PyAny>,
@@ -139,6 +139,7 @@ impl Document {
         trust: bool,
         strict: bool,
         dec_hook: Option<&Bound<'_, PyAny>>,
+        resolver: Option<&Bound<'_, PyAny>>,
         limits: Option<&Limits>,
         tz_aware: bool,
     ) -> PyResult<Document> {
@@ -147,7 +148,7 @@ impl Document {
                 Some(format) => format,
                 None => with_bytes(data, detected_format)?,
             };
-            let args = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, limits };
+            let args = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, resolver, limits };
             match format {
                 "bson" => bson::open(data, false, args.bson(tz_aware)?),
                 "msgpack" => msgpack::open(data, false, args.msgpack(None)?),
@@ -310,7 +311,7 @@ fn equals(found: &Bound<'_, PyAny>, wanted: &Bound<'_, PyAny>) -> PyResult<bool>
 
 /// A document of bytes. `owned`: the bytes are a map made for the document, which closes it.
 #[pyfunction]
-#[pyo3(name = "open_document", signature = (data, format, /, *, owned = true, r#type = Wanted::ANY, types = None, trust = false, strict = true, dec_hook = None, ext_hook = None, limits = None, tz_aware = true, writable = false))]
+#[pyo3(name = "open_document", signature = (data, format, /, *, owned = true, r#type = Wanted::ANY, types = None, trust = false, strict = true, dec_hook = None, resolver = None, ext_hook = None, limits = None, tz_aware = true, writable = false))]
 #[allow(clippy::too_many_arguments)]
 pub fn open(
     data: &Bound<'_, PyAny>,
@@ -321,12 +322,13 @@ pub fn open(
     trust: bool,
     strict: bool,
     dec_hook: Option<&Bound<'_, PyAny>>,
+    resolver: Option<&Bound<'_, PyAny>>,
     ext_hook: Option<&Bound<'_, PyAny>>,
     limits: Option<&Limits>,
     tz_aware: bool,
     writable: bool,
 ) -> PyResult<Document> {
-    let args = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, limits };
+    let args = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, resolver, limits };
     door(|| match format {
         "bson" => bson::open(data, owned, args.bson(tz_aware)?),
         "msgpack" => msgpack::open(data, owned, args.msgpack(ext_hook)?),

@@ -486,6 +486,7 @@ impl<F: TokenFormat> Inside for Part<F> {
                 records: self.options.records,
                 trust: self.options.trust,
                 dec_hook: self.options.dec_hook.clone(),
+                resolver: self.options.resolver.clone(),
                 msgpack: self.options.msgpack.clone(),
                 limits,
                 ..given

@@ -9,6 +9,7 @@ use crate::memory::Vec;
 use crate::message::limits::Limits;
 use crate::message::options::{hook, Wanted};
 use crate::schema;
+use crate::shapes::decided::Resolver;
 use crate::types::record::record_type;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -21,12 +22,21 @@ pub struct LoadArgs<'a, 'py> {
     pub trust: bool,
     pub strict: bool,
     pub dec_hook: Option<&'a Bound<'py, PyAny>>,
+    pub resolver: Option<&'a Bound<'py, PyAny>>,
     pub limits: Option<&'a Limits>,
 }
 
 impl Default for LoadArgs<'_, '_> {
     fn default() -> Self {
-        LoadArgs { wanted: &Wanted::ANY, types: None, trust: false, strict: true, dec_hook: None, limits: None }
+        LoadArgs {
+            wanted: &Wanted::ANY,
+            types: None,
+            trust: false,
+            strict: true,
+            dec_hook: None,
+            resolver: None,
+            limits: None,
+        }
     }
 }
 
@@ -45,6 +55,7 @@ impl LoadArgs<'_, '_> {
             node: None,
             strict: self.strict,
             dec_hook: hook(self.dec_hook, "dec_hook")?,
+            resolver: hook(self.resolver, "resolver")?.map(Resolver::new),
             naive: false,
             msgpack: Default::default(),
             pickle: Default::default(),
@@ -55,14 +66,30 @@ impl LoadArgs<'_, '_> {
         Ok(options)
     }
 
+    /// For formats that store no class names: a resolver is asked where a type wants a class.
+    fn of_type(self) -> PyResult<Self> {
+        match self.resolver.is_some_and(|resolver| !resolver.is_none()) && self.wanted.0.is_none() {
+            true => Err(PyTypeError::new_err("`resolver` needs `type=` here: the format stores no classes")),
+            false => Ok(self),
+        }
+    }
+
+    /// For formats that have classes of their own.
+    fn without_resolver(self) -> PyResult<Self> {
+        match self.resolver.is_some_and(|resolver| !resolver.is_none()) {
+            true => Err(PyTypeError::new_err("`resolver` is for hold, MessagePack and BSON")),
+            false => Ok(self),
+        }
+    }
+
     pub fn msgpack(self, ext_hook: Option<&Bound<'_, PyAny>>) -> PyResult<decode::Options> {
-        let options = without_names(self.hold()?, true)?;
+        let options = without_names(self.of_type()?.hold()?, true)?;
         let msgpack = MsgpackOptions { ext_hook: hook(ext_hook, "ext_hook")?, ..options.msgpack };
         Ok(decode::Options { msgpack, ..options })
     }
 
     pub fn bson(self, tz_aware: bool) -> PyResult<decode::Options> {
-        let options = without_names(self.hold()?, false)?;
+        let options = without_names(self.of_type()?.hold()?, false)?;
         Ok(decode::Options { naive: !tz_aware, ..options })
     }
 
@@ -71,7 +98,7 @@ impl LoadArgs<'_, '_> {
         let none = py.None().into_bound(py);
         let types = self.types.take().unwrap_or(&none);
         let lisp = Lisp::new(types)?;
-        Ok((self.hold()?, lisp))
+        Ok((self.without_resolver()?.hold()?, lisp))
     }
 
     /// The options for Julia's files: `types` are the classes that Julia's types become.
@@ -79,7 +106,7 @@ impl LoadArgs<'_, '_> {
         let none = py.None().into_bound(py);
         let types = self.types.take().unwrap_or(&none);
         let julia = Julia::new(types)?;
-        Ok((self.hold()?, julia))
+        Ok((self.without_resolver()?.hold()?, julia))
     }
 }
 
@@ -97,6 +124,13 @@ pub fn unpickling(
 /// For formats that store no class names: refuses a type that can't be told without them.
 fn without_names(options: decode::Options, textual: bool) -> PyResult<decode::Options> {
     match options.schema.as_ref().and_then(|schema| schema.ambiguity(textual)) {
+        // A resolver tells.
+        Some(_)
+            if options.resolver.is_some()
+                || options.schema.as_ref().is_some_and(|schema| schema.classes.iter().any(|class| class.resolves)) =>
+        {
+            Ok(options)
+        }
         Some(why) => Err(PyTypeError::new_err(why.to_owned())),
         None => Ok(options),
     }

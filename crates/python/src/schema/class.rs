@@ -28,6 +28,8 @@ pub struct Class {
     pub forbid_unknown: bool,
     /// Instances keep fields that the class has not in their `__dict__`.
     pub keeps_unknown: bool,
+    /// It is registered with a resolver.
+    pub resolves: bool,
     /// The key and value that mark its instances in schemaless formats.
     pub tag: Option<(Owned, Owned)>,
     /// Values of the tag in older data.
@@ -156,6 +158,7 @@ impl Class {
                 Some(keeps) => keeps.is_truthy()? && kind == ClassKind::Fields,
                 None => false,
             },
+            resolves: optional(described, "resolves")?.map_or(Ok(false), |resolves| resolves.is_truthy())?,
             tag,
             other_tags: listed(described, "other_tags")?,
             versions,
@@ -197,7 +200,10 @@ impl Class {
 
     /// Whether dicts of schemaless formats may have to be built as dicts before they become instances.
     pub fn evolves(&self) -> bool {
-        self.versions.is_some() || self.keeps_unknown || (self.forbid_unknown && self.kind == ClassKind::Pydantic)
+        self.versions.is_some()
+            || self.resolves
+            || self.keeps_unknown
+            || (self.forbid_unknown && self.kind == ClassKind::Pydantic)
     }
 
     /// Whether a key in a schemaless format is that of the version.

@@ -37,6 +37,8 @@ pub struct Schema {
     /// The classes that the annotation names, by their stored names: messages may build them.
     pub permitted: HashMap<String, Owned>,
     pub shapes: ClassShapes,
+    /// Some class or enumeration has a resolver.
+    pub resolves: bool,
 }
 
 impl Schema {
@@ -50,6 +52,7 @@ impl Schema {
             serial: next_serial(),
             permitted: HashMap::new(),
             shapes: ClassShapes::default(),
+            resolves: false,
         };
         let py = described.py();
         schema.settle(py)?;
@@ -78,6 +81,7 @@ impl Schema {
             serial: next_serial(),
             permitted: HashMap::new(),
             shapes: ClassShapes::default(),
+            resolves: false,
         }
     }
 
@@ -128,6 +132,13 @@ impl Schema {
                 }
             }
             node.scalars.extend(registered);
+        }
+        self.resolves = self.classes.iter().any(|class| class.resolves);
+        for scalar in self.nodes.iter().flat_map(|node| &node.scalars) {
+            if let Scalar::Enum { class, .. } | Scalar::Registered { class, .. } = scalar {
+                let known = crate::classes::registry::by_class(py, class.get().cast())?;
+                self.resolves = self.resolves || known.is_some_and(|known| known.resolver.is_some());
+            }
         }
         Ok(())
     }

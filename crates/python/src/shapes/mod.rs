@@ -3,6 +3,7 @@
 
 pub mod cache;
 pub mod classes;
+pub mod decided;
 pub mod dicts;
 pub mod names;
 pub mod typed;
@@ -14,6 +15,7 @@ use crate::cpython::class::_PyType_Lookup;
 use crate::cpython::{dict, Obj, Owned, Type};
 use crate::error::{decode, raised, refusal, refused, Result, NOWHERE};
 use crate::memory::Vec;
+use decided::{Decided, Verdict, Verdicts};
 use holdall_format::model::ShapeKind;
 use pyo3::ffi;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -71,6 +73,8 @@ pub enum Build {
     Enum,
     Custom,
     Record,
+    /// As a resolver has decided.
+    Decided(Decided),
     /// A class of the schema.
     Typed(Typed),
     /// A dict of a schemaless format, with its keys as encoded.
@@ -99,6 +103,8 @@ pub struct Shape {
     /// What this shape was matched with, and the shape that says how to build it then. The key is a schema's serial
     /// number with a class's index, or a plan's serial number with the class's version tag.
     pub matched: RefCell<Vec<(u64, u32, Rc<Shape>)>>,
+    /// What the resolvers of classes said of it.
+    pub(crate) verdicts: RefCell<Verdicts>,
     pub(crate) template: OnceCell<Option<Owned>>,
     /// Whether a dict with these keys was made.
     pub(crate) met: Cell<bool>,
@@ -136,6 +142,21 @@ impl Shape {
         drop(old); // after the borrow: a destructor may run Python code
     }
 
+    /// What the resolver with this number said of it, if it was asked.
+    pub fn verdict_by(&self, serial: u64) -> Option<Option<Rc<Verdict>>> {
+        self.verdicts.borrow().iter().find(|known| known.0 == serial).map(|(_, verdict)| verdict.clone())
+    }
+
+    pub fn remember_verdict(&self, serial: u64, verdict: Option<Rc<Verdict>>) {
+        let mut verdicts = self.verdicts.borrow_mut();
+        // One of the call, one of the class.
+        let at = verdicts.iter().position(|known| known.0 == serial).or((verdicts.len() >= 2).then_some(0));
+        let old = at.map(|at| verdicts.remove(at));
+        verdicts.push((serial, verdict));
+        drop(verdicts);
+        drop(old); // after the borrow: a destructor may run Python code
+    }
+
     /// A shape that the schema itself makes; no message has written it.
     pub fn empty(names: Vec<Owned>) -> Shape {
         Shape {
@@ -149,6 +170,7 @@ impl Shape {
             plan: None,
             build: Build::Unresolved,
             matched: RefCell::default(),
+            verdicts: RefCell::default(),
             template: OnceCell::new(),
             met: Cell::default(),
         }
@@ -172,6 +194,7 @@ impl Shape {
             build,
             bytes: self.bytes,
             matched: RefCell::default(),
+            verdicts: RefCell::default(),
             template: OnceCell::new(),
             met: Cell::default(),
         }

@@ -1,8 +1,10 @@
 //! How to build instances of a schema's class from stored values.
 
-use crate::memory::Vec;
+use crate::memory::{FxHashMap, Vec};
+use crate::shapes::decided::Answer;
 use crate::shapes::Place;
 use std::cell::RefCell;
+use std::rc::Rc;
 
 /// A node of a schema, by index.
 pub type NodeId = u32;
@@ -30,9 +32,22 @@ pub struct Typed {
     pub refusal: Option<String>,
     /// If fields come by key: the keys of the last instance in their order, including keys without a field.
     pub order: RefCell<Vec<Expected>>,
+    /// If fields come by key: what the class's resolver said of dicts with certain keys.
+    pub answers: RefCell<FxHashMap<Vec<u8>, Rc<Answer>>>,
+    /// The keys of instances as they are stored today, in each format by its function that encodes them; `None` if the resolver has
+    /// something to say of those.
+    pub today: RefCell<Vec<(usize, Option<Rc<Today>>)>>,
     /// For the usual case, which has its own loop: fields by position, each value into a slot, nothing to do
     /// afterwards.
     pub slots: Option<Box<[Slot]>>,
+}
+
+/// The encoded keys of instances as they are stored today.
+#[derive(Debug)]
+pub struct Today {
+    /// The keys of the tag and of the version come first.
+    pub keys: Vec<Vec<u8>>,
+    pub marks: usize,
 }
 
 /// An encoded key, and the field that it means.

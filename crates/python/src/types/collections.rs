@@ -59,7 +59,11 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object
         KnownType::PythonCounter => encoder.dict_body(&owned(object)),
         _ => {
             let (proxy, shown) = shown_by(object)?;
-            let shown = if shown.is_exact_instance_of::<PyDict>() { shown } else { proxy.call_method0(intern!(proxy.py(), "copy"))? };
+            let shown = if shown.is_exact_instance_of::<PyDict>() {
+                shown
+            } else {
+                proxy.call_method0(intern!(proxy.py(), "copy"))?
+            };
             encoder.then_made(object.as_ptr(), vec![WorkItem::Value(owned(&shown))]);
         }
     }

@@ -452,7 +452,8 @@ fn in_package(py: Python<'_>, key: &str) -> PyResult<bool> {
     let Some(package) = py.import("tzdata").if_taken()? else { return Ok(false) };
     let list =
         py.import("importlib.resources")?.call_method1("files", (package,))?.call_method1("joinpath", ("zones",))?;
-    let list = list.call_method0(intern!(list.py(), "read_text")).and_then(|list| list.extract::<String>()).if_taken()?;
+    let list =
+        list.call_method0(intern!(list.py(), "read_text")).and_then(|list| list.extract::<String>()).if_taken()?;
     Ok(list.is_some_and(|list| list.lines().any(|line| line == key)))
 }
 

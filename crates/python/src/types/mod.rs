@@ -17,6 +17,7 @@ pub mod record;
 
 pub mod reduce;
 pub mod reference;
+pub mod resolver;
 pub mod span;
 
 pub mod struct_sequence;

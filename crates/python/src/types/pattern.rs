@@ -21,7 +21,10 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny
         return Err(crate::error::encode("can't store a `re.Pattern` that was not compiled of text or bytes"));
     }
     encoder.w().known(KnownType::PythonPattern);
-    encoder.then(vec![WorkItem::Value(owned(&pattern)), WorkItem::Value(owned(&object.getattr(intern!(object.py(), "flags"))?))]);
+    encoder.then(vec![
+        WorkItem::Value(owned(&pattern)),
+        WorkItem::Value(owned(&object.getattr(intern!(object.py(), "flags"))?)),
+    ]);
     Ok(())
 }
 

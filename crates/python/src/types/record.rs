@@ -28,6 +28,29 @@ pub fn kind(name: &str) -> Option<&'static str> {
     KINDS.iter().map(|(_, known)| *known).find(|known| *known == name)
 }
 
+/// The name of a stored kind.
+pub fn kind_of(stored: ShapeKind) -> &'static str {
+    KINDS.iter().find(|(kind, _)| *kind == stored).map_or("dict", |(_, name)| name)
+}
+
+/// A record's fields, in a dict of their own, and its content, if it has one.
+pub fn content<'py>(py: Python<'py>, record: &Owned) -> Result<(Bound<'py, PyDict>, Option<Owned>)> {
+    // SAFETY: the caller holds `record`.
+    let record = unsafe { Bound::from_borrowed_ptr(py, record.get()) };
+    let record = record.cast::<Record>().map_err(PyErr::from)?.borrow();
+    let fields = record.fields.bind(py).copy()?;
+    Ok((fields, (record.kind != "object").then(|| owned(record.payload.bind(py)))))
+}
+
+/// A record of a dict's fields.
+pub fn of_fields(py: Python<'_>, shape: &Shape, fields: &Bound<'_, PyDict>) -> Result<Owned> {
+    let made = empty(py, shape)?;
+    // SAFETY: `made` is an owned reference.
+    let record = unsafe { Bound::from_borrowed_ptr(py, made.get()) };
+    record.cast::<Record>().map_err(PyErr::from)?.borrow_mut().fields = fields.copy()?.unbind();
+    Ok(made)
+}
+
 /// A record without its fields so far.
 pub fn empty(py: Python<'_>, shape: &Shape) -> Result<Owned> {
     let kind = KINDS.iter().find(|(kind, _)| *kind == shape.kind).map_or("object", |(_, name)| name);

@@ -204,7 +204,10 @@ pub fn find(py: Python<'_>, find_class: Option<&Owned>, parts: &[Owned], at: usi
             if let (Some(known), None) = (registry::by_name(py, &format!("{module}.{name}"))?, find_class) {
                 return Ok(known.class.clone());
             }
-            let remedy = "if it is a class, `register` it with that name in `aliases`";
+            if let (Some(known), None) = (registry::function_of(py, &format!("{module}.{name}")), find_class) {
+                return Ok(known);
+            }
+            let remedy = "`register` the class or function with that name in `aliases`";
             Err(decode(format_args!("can't find `{module}.{name}`: {what}; {remedy}"), at))
         }
     }

@@ -18,14 +18,37 @@ use pyo3::types::PyDict;
 /// Fills `object` from the values of the shape's names; a named tuple is made here.
 pub fn make(py: Python<'_>, shape: &Shape, object: Option<Owned>, values: Vec<Owned>, at: usize) -> Result<Owned> {
     let Some(plan) = &shape.plan else { return Err(decode("a layout without its class", at)) };
-    let mut fields = new::dict(py)?;
+    let fields = new::dict(py)?;
     for (name, value) in shape.names.iter().zip(&values) {
         // SAFETY: `shape` and `values` hold both.
         unsafe {
             fields.set_item(Bound::from_borrowed_ptr(py, name.get()), Bound::from_borrowed_ptr(py, value.get()))?
         };
     }
-    fields = upgraded(py, shape, plan, fields, at)?;
+    let fields = upgraded(py, shape, plan, fields, at)?;
+    filled(py, shape, plan, object, fields, at)
+}
+
+/// An instance of the class made of fields by name that were stored with this shape.
+pub fn of_fields(py: Python<'_>, shape: &Shape, plan: &Plan, fields: Bound<'_, PyDict>, at: usize) -> Result<Owned> {
+    let fields = upgraded(py, shape, plan, fields, at)?;
+    let object = match plan.how {
+        How::NamedTuple(_) => None,
+        // SAFETY: the GIL is held, and the plan's class is alive while the plan is in use.
+        _ => Some(unsafe { plan.fresh()? }),
+    };
+    filled(py, shape, plan, object, fields, at)
+}
+
+/// Fills `object` from fields by name, with defaults for those that are missing.
+fn filled(
+    py: Python<'_>,
+    shape: &Shape,
+    plan: &Plan,
+    object: Option<Owned>,
+    fields: Bound<'_, PyDict>,
+    at: usize,
+) -> Result<Owned> {
     let by_shape = match &shape.build {
         Build::Upgraded { lacking, .. } => lacking.as_ref(),
         _ => None,
@@ -92,7 +115,7 @@ pub fn make(py: Python<'_>, shape: &Shape, object: Option<Owned>, values: Vec<Ow
 }
 
 /// What the registered `upgrade` makes of the fields, if their version is not that of the class.
-fn upgraded<'py>(
+pub fn upgraded<'py>(
     py: Python<'py>,
     shape: &Shape,
     plan: &Plan,

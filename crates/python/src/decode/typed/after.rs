@@ -48,7 +48,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     #[inline(never)]
-    fn fill_missing(&mut self, class: &Class, field: u16, at: &Place, object: &Owned) -> Result<()> {
+    pub(crate) fn fill_missing(&mut self, class: &Class, field: u16, at: &Place, object: &Owned) -> Result<()> {
         let Field { name, missing, key, .. } = &class.fields[usize::from(field)];
         let shown = if self.rules.schemaless { key } else { name };
         let Some(value) = self.rules.missing(class, missing, shown, object.get())? else { return Ok(()) };

@@ -38,7 +38,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         match (&node.classes[..], &node.map, self.rules.schema) {
             ([only], None, Some(schema)) => {
                 let class = &schema.classes[*only as usize];
-                (class.kind == ClassKind::Fields && !class.array_like && !class.evolves()).then_some(*only)
+                (class.kind == ClassKind::Fields
+                    && !class.array_like
+                    && !class.evolves()
+                    && self.options.resolver.is_none())
+                .then_some(*only)
             }
             _ => None,
         }

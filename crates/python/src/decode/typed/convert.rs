@@ -11,6 +11,7 @@ use crate::schema::constraint::broken_length;
 use crate::schema::node::{accepts, Map, MapKind, Node, Seq, SeqKind};
 use crate::schema::NodeId;
 use crate::types;
+use crate::types::resolver::is_skip;
 use holdall_format::model::KnownType;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -33,9 +34,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// The object as the node wants it, with everything in it.
     pub(super) fn converted(&mut self, id: NodeId, object: Owned, depth: usize) -> Result<Owned> {
         let node = self.rules.node(id);
-        let whole = || -> Result<Owned> { self.rules.coerce(id, object.clone()) };
         if node.any || !(is_dict(&object) || is_list(&object)) {
-            return whole();
+            return self.whole_value(id, object);
         }
         if depth > DEEPEST {
             return Err(limit("nested too deep to be upgraded", self.here()));
@@ -45,6 +45,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             (Some(seq), _) if is_list(&object) => self.converted_list(seq, &object, depth),
             (_, map) if is_dict(&object) && !(node.classes.is_empty() && map.is_none()) => {
                 let dict = self.dict_of(&object)?;
+                if self.has_resolvers() {
+                    if let Some(made) = self.resolved_dict(&dict, node, id, depth)? {
+                        return Ok(made);
+                    }
+                }
                 let class = if node.classes.is_empty() { None } else { self.class_of_dict(&dict, node)? };
                 match (class, map) {
                     (Some(class), _) => self.instance_of_dict(class, &dict, depth),
@@ -55,7 +60,15 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     (None, None) => Err(expected(&node.name, "dict")),
                 }
             }
-            _ => whole(),
+            _ => self.whole_value(id, object),
+        }
+    }
+
+    /// A value of which no part is converted.
+    fn whole_value(&mut self, id: NodeId, object: Owned) -> Result<Owned> {
+        match self.rules.coerce(id, object.clone()) {
+            Err(fault) if fault.is_invalid() && self.may_ask() => self.resolved_value(&object, id)?.ok_or(fault),
+            made => made,
         }
     }
 
@@ -80,7 +93,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         for (at, item) in items.into_iter().enumerate() {
             let node = nodes[if each { at } else { 0 }];
-            made.push(self.converted(node, item, depth + 1).map_err(|fault| fault.within(|| Step::Index(at)))?);
+            let item = self.converted(node, item, depth + 1).map_err(|fault| fault.within(|| Step::Index(at)))?;
+            match is_skip(item.get()) {
+                true if each => return Err(invalid("a resolver leaves out an item of a tuple that needs it")),
+                true => {}
+                false => made.push(item),
+            }
         }
         let made = PyList::new(self.py, made.iter().map(|item| self.rules.bound(item)))?.into_any();
         let py = self.py;
@@ -114,7 +132,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             let key = key.map_err(|fault| fault.within(|| Step::Some))?;
             let value =
                 self.converted(map.value, owned(&value), depth + 1).map_err(|fault| fault.within(|| Step::Some))?;
-            set_item(&made, &key, &value)?;
+            if !is_skip(value.get()) {
+                set_item(&made, &key, &value)?;
+            }
         }
         match map.kind {
             MapKind::MappingProxy => types::build(self.py, KnownType::PythonMappingProxy, &[made], self.here()),

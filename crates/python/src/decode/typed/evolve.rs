@@ -16,6 +16,7 @@ use crate::schema::coerce::expected;
 use crate::schema::node::Node;
 use crate::schema::NodeId;
 use crate::shapes::{put, Build, Place};
+use crate::types::resolver::is_skip;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -63,6 +64,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline]
     pub(crate) fn is_outdated(&mut self, index: u32, len: usize, names: Option<&[Owned]>) -> Result<bool> {
         let class = self.class(index)?;
+        if self.resolves(class) {
+            return Ok(true);
+        }
         if !class.evolves() {
             return Ok(false);
         }
@@ -129,21 +133,30 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let node = self.rules.node(id);
         match node.classes.is_empty() || !is_dict(object) {
             true => Ok(None),
-            false => self.evolved_dict(object, node),
+            false => self.evolved_dict(object, node, id),
         }
     }
 
     #[inline(never)]
-    fn evolved_dict(&mut self, object: &Owned, node: &'i Node) -> Result<Option<Owned>> {
+    fn evolved_dict(&mut self, object: &Owned, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
         let Some(schema) = self.rules.schema else { return Ok(None) };
-        if !node.classes.iter().any(|&class| schema.classes[class as usize].evolves()) {
+        let changes = |&class: &u32| schema.classes[class as usize].evolves();
+        if self.options.resolver.is_none() && !node.classes.iter().any(changes) {
             return Ok(None);
         }
         let dict = self.dict_of(object)?;
+        if let Some(made) = self.resolved_dict(&dict, node, id, 0)? {
+            return Ok(Some(made));
+        }
         match self.class_of_dict(&dict, node)? {
-            Some(class) if self.class(class)?.evolves() => self.instance_of_dict(class, &dict, 0).map(Some),
+            Some(class) if self.changes(self.class(class)?) => self.instance_of_dict(class, &dict, 0).map(Some),
             _ => Ok(None),
         }
+    }
+
+    /// Whether dicts are built as dicts before they become instances of the class.
+    fn changes(&self, class: &Class) -> bool {
+        class.evolves() || (self.options.resolver.is_some() && class.kind == ClassKind::Fields && !class.array_like)
     }
 
     pub(crate) fn dict_of(&self, object: &Owned) -> Result<Bound<'i, PyDict>> {
@@ -250,7 +263,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// An instance of a class, made of its fields by name.
-    fn built(&mut self, index: u32, fields: &Bound<'i, PyDict>, depth: usize) -> Result<Owned> {
+    pub(crate) fn built(&mut self, index: u32, fields: &Bound<'i, PyDict>, depth: usize) -> Result<Owned> {
         let class = self.class(index)?;
         if class.kind == ClassKind::Pydantic {
             if class.forbid_unknown {
@@ -281,6 +294,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             let value = self
                 .converted(member.node, owned(&value), depth + 1)
                 .map_err(|fault| fault.within(|| Step::Field(class.fields[field as usize].name.clone())))?;
+            if is_skip(value.get()) {
+                continue;
+            }
             // SAFETY: `object` is held, and `fresh` created it as an instance of the places' class.
             unsafe { place(object.get(), &member.place, value, self.here())? };
             seen.add(field as usize);

@@ -7,7 +7,8 @@ use crate::error::{invalid, Result};
 use crate::schema::class::{utf8, ClassKind};
 use crate::schema::coerce::expected;
 use crate::schema::node::{MapKind, Node, Scalar, SeqKind};
-use crate::schema::NodeId;
+use crate::schema::{NodeId, Schema};
+use crate::shapes::decided::Verdict;
 use crate::shapes::{Build, Shape};
 use crate::types::record::record_type;
 use holdall_format::model::ShapeKind;
@@ -37,23 +38,17 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if shape.kind == ShapeKind::Dict {
             return self.typed_record(shape, node, id);
         }
+        if self.has_resolvers() {
+            if let Some(verdict) = self.known_verdict(shape)? {
+                return self.by_verdict(&verdict, shape, node, id);
+            }
+        }
         let name = shape.stored_name()?;
         let found = self.schema_class(name)?;
         if let (Some(class), Some(schema), ShapeKind::Object) = (&found, self.rules.schema, shape.kind) {
-            let class = class.get().cast();
-            let own = |index: u32| schema.classes[index as usize].is(class);
-            let of_node = match node.seq.as_ref().map(|seq| &seq.kind) {
-                Some(SeqKind::NamedTuple(index)) if own(*index) => Some(*index),
-                _ => node.classes.iter().copied().find(|&index| own(index)),
-            };
-            if let Some(index) = of_node {
-                if schema.classes[index as usize].kind != ClassKind::Pydantic
-                    && !self.upgrades(&found, shape)?
-                    && !self.keeps_some(index, shape)?
-                {
-                    let shape = self.positions_shape(shape, index)?;
-                    return self.begin_typed(&shape, shape_len(&shape));
-                }
+            if let Some(index) = self.by_position(class, schema, shape, node)? {
+                let shape = self.positions_shape(shape, index)?;
+                return self.begin_typed(&shape, shape_len(&shape));
             }
         }
         // Built without the node, then coerced: enumerations, foreign classes, upgrades.
@@ -72,6 +67,54 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return Err(invalid(format_args!("Expected `{}`, got `{name}`; {remedy}", node.name)));
         }
         self.looked_at(id, |decoder| decoder.instance(shape))
+    }
+
+    /// The class of the schema, if the node wants it and instances of this shape can be built by position.
+    fn by_position(&self, class: &Owned, schema: &Schema, shape: &Shape, node: &Node) -> Result<Option<u32>> {
+        let own = |index: u32| schema.classes[index as usize].is(class.get().cast());
+        let of_node = match node.seq.as_ref().map(|seq| &seq.kind) {
+            Some(SeqKind::NamedTuple(index)) if own(*index) => Some(*index),
+            _ => node.classes.iter().copied().find(|&index| own(index)),
+        };
+        let Some(index) = of_node else { return Ok(None) };
+        let is_plain = schema.classes[index as usize].kind != ClassKind::Pydantic
+            && !self.upgrades(class, shape)?
+            && !self.keeps_some(index, shape)?;
+        Ok(is_plain.then_some(index))
+    }
+
+    /// What resolvers say of a layout, which they are asked once in a message.
+    fn known_verdict(&mut self, shape: &Rc<Shape>) -> Result<Option<Rc<Verdict>>> {
+        let key = Rc::as_ptr(shape) as usize;
+        if let Some((_, known)) = self.memo().verdicts.get(&key) {
+            return Ok(known.clone());
+        }
+        let verdict = self.verdict(shape, self.here())?;
+        self.memo().verdicts.insert(key, (shape.clone(), verdict.clone()));
+        Ok(verdict)
+    }
+
+    /// An instance as a resolver has decided: by the node if it wants the class that the answer names.
+    fn by_verdict(
+        &mut self,
+        verdict: &Verdict,
+        stored: &Rc<Shape>,
+        node: &'i Node,
+        id: NodeId,
+    ) -> Result<Option<Owned>> {
+        if let (Some((class, shape)), Some(schema), ShapeKind::Object) =
+            (&verdict.class, self.rules.schema, stored.kind)
+        {
+            if let Some(index) = self.by_position(class, schema, shape, node)? {
+                let shape = self.positions_shape(shape, index)?;
+                // The next ones are found without the resolver. Answers to one call are not kept: its layouts are not.
+                if node.map.is_none() && node.classes[..] == [index] {
+                    stored.match_with(schema.serial, index, &shape);
+                }
+                return self.begin_typed(&shape, shape_len(&shape));
+            }
+        }
+        self.looked_at(id, |decoder| decoder.instance(&verdict.shape))
     }
 
     /// What kind of class may stand in this place, if one may.
@@ -125,8 +168,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// Whether the class's `upgrade` has to be called for what is stored.
-    pub(crate) fn upgrades(&self, class: &Option<Owned>, shape: &Shape) -> Result<bool> {
-        let Some(class) = class else { return Ok(false) };
+    pub(crate) fn upgrades(&self, class: &Owned, shape: &Shape) -> Result<bool> {
         let known = crate::classes::registry::by_class(self.py, class.get().cast())?;
         Ok(known.is_some_and(|known| known.upgrade.is_some() && known.version != shape.version))
     }

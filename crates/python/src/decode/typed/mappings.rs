@@ -25,10 +25,40 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         node: &'i Node,
         id: NodeId,
     ) -> Result<Option<Owned>> {
+        // The usual case: one class, of which nothing is older and nobody decides.
+        if let Some(only) = self.only_class(node) {
+            let shape = self.members_shape(only)?;
+            return self.begin_typed(&shape, len);
+        }
+        if self.options.resolver.is_some() && !node.classes.is_empty() {
+            return self.untyped(token, id);
+        }
+        if let ([only], None) = (&node.classes[..], &node.map) {
+            let class = self.class(*only)?;
+            if class.resolves {
+                return match self.shape_of_today(*only, class, len, 0)? {
+                    Some(shape) => self.begin_typed(&shape, len),
+                    None => self.untyped(token, id),
+                };
+            }
+        }
         let class = match node.classes.is_empty() {
             true => None,
-            false => self.class_by_keys(node, len)?,
+            false => match self.class_by_keys(node, len) {
+                // Where nothing tells the classes apart, a resolver may.
+                Err(fault) if fault.is_invalid() && self.may_resolve(node) => return self.untyped(token, id),
+                found => found?,
+            },
         };
+        if let Some(index) = class {
+            let class = self.class(index)?;
+            if class.resolves {
+                return match self.shape_of_today(index, class, len, 0)? {
+                    Some(shape) => self.begin_typed(&shape, len),
+                    None => self.untyped(token, id),
+                };
+            }
+        }
         match (class, &node.map) {
             (Some(class), _) if self.class(class)?.kind != ClassKind::Pydantic => {
                 if self.is_outdated(class, len, None)? {
@@ -131,6 +161,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 return self.begin_typed(&shape, len);
             }
             return self.record_as_map(shape, node);
+        }
+        if self.options.resolver.is_some() || self.may_resolve(node) {
+            return self.looked_at(id, |decoder| decoder.instance(shape));
         }
         match self.class_by_names(shape, node)? {
             Some(class) if self.class(class)?.kind != ClassKind::Pydantic => {

@@ -7,6 +7,7 @@ mod evolve;
 mod instances;
 mod mappings;
 mod members;
+mod resolved;
 mod sequences;
 pub mod shapes;
 
@@ -20,6 +21,7 @@ use crate::schema::coerce::{expected, kind_of};
 use crate::schema::node::{accepts, Node, Scalar, Seq, SeqKind};
 use crate::schema::{NodeId, ANY};
 use crate::types::bson_values;
+use crate::types::resolver::is_skip;
 use holdall_format::model::{self, BsonValue, KnownType};
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
@@ -47,6 +49,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     self.begin_uncounted(&shape, end)?
                 }
                 None => {
+                    if let (true, [only]) = (self.may_resolve(node) && node.map.is_none(), &node.classes[..]) {
+                        let class = self.class(*only)?;
+                        if let Some(shape) = self.shape_of_today(*only, class, usize::MAX, end)? {
+                            return self.begin_uncounted(&shape, end);
+                        }
+                    }
                     let token = Token::Dict(self.count(end)?);
                     return self.typed(token, id);
                 }
@@ -129,6 +137,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return self.read_skipped(index, id);
         }
         let object = self.numbered(number)?;
+        if !self.left_out.is_empty() && is_skip(object.get()) {
+            return Ok(object);
+        }
         self.known_as(index, object, id)
     }
 
@@ -182,6 +193,18 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// A value for a loop over fields, if it needs no frame. `None`: it does, and its token has to be read again.
     #[inline(never)]
     pub(crate) fn typed_field(&mut self, token: Token<'i>, id: NodeId, accepts: u32) -> Result<Option<Owned>> {
+        let marks = self.left_out.len();
+        let made = self.typed_field_of(token, id, accepts)?;
+        if self.left_out.len() > marks || made.as_ref().is_some_and(|made| marks > 0 && is_skip(made.get())) {
+            // Only a frame can leave it out: it is read again there.
+            self.left_out.truncate(marks);
+            return Ok(None);
+        }
+        Ok(made)
+    }
+
+    #[inline(always)]
+    fn typed_field_of(&mut self, token: Token<'i>, id: NodeId, accepts: u32) -> Result<Option<Owned>> {
         if self.rules.node(id).raw.is_some() {
             return Ok(None);
         }
@@ -266,11 +289,28 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Coerces an object that was built without the node; later references get the coerced object.
     pub(crate) fn checked_object(&mut self, object: Owned, id: NodeId, object_id: u32) -> Result<Owned> {
         let raw = object.get();
+        if !self.left_out.is_empty() && is_skip(raw) {
+            return Ok(object);
+        }
         // SAFETY: `object` is an owned reference.
         let is_leaf = unsafe { kind_of(raw) } != 0;
         let made = match self.evolved(&object, id)? {
+            Some(made) if is_skip(made.get()) => {
+                self.leaves_out(object_id);
+                return Ok(made);
+            }
             Some(made) => made,
-            None => D::coerced_once(self, object, id)?,
+            None if !self.may_ask() => D::coerced_once(self, object, id)?,
+            None => match D::coerced_once(self, object.clone(), id) {
+                Err(fault) if fault.is_invalid() => match self.resolved_value(&object, id)? {
+                    Some(made) if is_skip(made.get()) => {
+                        self.leaves_out(object_id);
+                        return Ok(made);
+                    }
+                    made => made.ok_or(fault)?,
+                },
+                done => done?,
+            },
         };
         if object_id != NO_ID {
             let numbered = &mut self.tables.numbered[object_id as usize];

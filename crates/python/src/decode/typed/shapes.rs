@@ -45,6 +45,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             missing: Vec::new(),
             refusal: None,
             order: RefCell::new(order),
+            answers: RefCell::default(),
+            today: RefCell::default(),
             slots: None,
         });
         let shape = Rc::new(shape);
@@ -103,6 +105,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             missing,
             refusal,
             order: RefCell::default(),
+            answers: RefCell::default(),
+            today: RefCell::default(),
             slots,
         });
         let shape = Rc::new(shape);
@@ -145,6 +149,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             missing,
             refusal: None,
             order: RefCell::default(),
+            answers: RefCell::default(),
+            today: RefCell::default(),
             slots,
         });
         let shape = Rc::new(shape);

@@ -17,6 +17,7 @@ use crate::message::foreign::named_log;
 use crate::message::limits::Limits;
 use crate::message::load_args::LoadArgs;
 use crate::message::options::Wanted;
+use crate::types::resolver::is_skip;
 use holdall_format::hold::log::{self, Named, NamesReader, Next, Restart};
 use holdall_format::hold::{frame, tag, Reader};
 use holdall_format::{Error, ErrorKind};
@@ -367,6 +368,7 @@ impl State {
         let reader = Reader::new(message, options.trust).map_err(|error| Fault::from(error).into_py(base))?;
         // SAFETY: `py` proves that the GIL is held.
         let mut decoder = unsafe { Decoder::new(py, Native::new(), reader, options, None) };
+        decoder.may_leave_out_root = true;
         let made = decoder.log_record(&mut self.window, &mut self.allowance);
         decoder.done_with();
         let at = match &unpacked {
@@ -375,6 +377,9 @@ impl State {
         };
         self.last = Some(Last { at, unpacked, named: self.named() });
         let made = made.map_err(|fault| fault.into_py(base))?;
+        if is_skip(made.get()) {
+            return Ok(Step::Again);
+        }
         // SAFETY: `made` is a reference of ours, which the `Bound` takes over.
         Ok(Step::Record(unsafe { Bound::from_owned_ptr(py, made.into_raw()) }.unbind()))
     }
@@ -434,7 +439,7 @@ impl State {
 impl LogReader {
     /// source: a descriptor, which is closed with the log; a function that fills a buffer; or None, if bytes are fed.
     #[new]
-    #[pyo3(signature = (source, /, *, repair, follow, r#type, types, trust, strict, dec_hook, limits))]
+    #[pyo3(signature = (source, /, *, repair, follow, r#type, types, trust, strict, dec_hook, resolver, limits))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         source: Option<&Bound<'_, PyAny>>,
@@ -445,6 +450,7 @@ impl LogReader {
         trust: bool,
         strict: bool,
         dec_hook: Option<&Bound<'_, PyAny>>,
+        resolver: Option<&Bound<'_, PyAny>>,
         limits: Option<&Limits>,
     ) -> PyResult<LogReader> {
         door(|| {
@@ -479,7 +485,7 @@ impl LogReader {
                 fed_whole: false,
                 is_followed,
             };
-            let options = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, limits }.hold()?;
+            let options = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, resolver, limits }.hold()?;
             Ok(LogReader { state: InUse::new(state), options, repair, follow })
         })
     }

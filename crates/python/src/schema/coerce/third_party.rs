@@ -76,7 +76,8 @@ impl<'s> Rules<'s> {
         }
         if let Some(shape) = shape {
             let wanted = self.bound(shape);
-            let (wanted, got) = (wanted.cast::<PyTuple>().map_err(PyErr::from)?, array.getattr(intern!(array.py(), "shape"))?);
+            let (wanted, got) =
+                (wanted.cast::<PyTuple>().map_err(PyErr::from)?, array.getattr(intern!(array.py(), "shape"))?);
             let got: Vec<usize> = got.extract()?;
             let open = wanted.iter().position(|len| len.is(self.py.Ellipsis()));
             let fits = |wanted: &[Bound<'_, PyAny>], got: &[usize]| {

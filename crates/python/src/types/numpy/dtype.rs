@@ -185,7 +185,8 @@ fn fields(numpy: &Numpy, dtype: &Bound<'_, PyAny>, size: usize, depth: usize) ->
         let offset = field.get_item(1)?.extract()?;
         all.push(Field { name: owned(&name), offset, title: title.as_ref().map(owned), form });
     }
-    let content = if dtype.getattr(intern!(dtype.py(), "hasobject"))?.is_truthy()? { Content::Fields } else { Content::Bytes };
+    let content =
+        if dtype.getattr(intern!(dtype.py(), "hasobject"))?.is_truthy()? { Content::Fields } else { Content::Bytes };
     Ok(Ok(DtypeForm::Fields { size, flags, content, fields: all }))
 }
 
@@ -487,7 +488,9 @@ fn plain<'py>(py: Python<'py>, text: &[u8], at: usize) -> Result<Bound<'py, PyAn
             _ => return Err(unknown()),
         }
         let dtypes = numpy.module.bind(py).getattr_opt("dtypes")?;
-        let Some(class) = dtypes.map(|dtypes| dtypes.getattr_opt(intern!(dtypes.py(), "StringDType"))).transpose()?.flatten() else {
+        let Some(class) =
+            dtypes.map(|dtypes| dtypes.getattr_opt(intern!(dtypes.py(), "StringDType"))).transpose()?.flatten()
+        else {
             return Err(decode("strings of any length need NumPy 2 or newer", at));
         };
         return Ok(class.call((), Some(&options))?);
