@@ -159,11 +159,11 @@ type Asked = (Rc<Shape>, Option<Rc<crate::shapes::decided::Verdict>>);
 pub(crate) struct Memo {
     /// Shapes with the class that was found for them, by the address of the shape as it was read.
     found: HashMap<usize, Rc<Shape>, rustc_hash::FxBuildHasher>,
-    /// Shared objects coerced for another node, by object id and node.
     /// What resolvers said of layouts, by address, with the layout.
     pub(crate) verdicts: HashMap<usize, Asked, rustc_hash::FxBuildHasher>,
     /// And those of dicts, by their keys.
     pub(crate) answers: HashMap<Vec<u8>, Rc<crate::shapes::decided::Answer>>,
+    /// Shared objects coerced for another node, by object id and node.
     made_into: HashMap<(u32, NodeId), Owned, rustc_hash::FxBuildHasher>,
     /// Dtypes that are values of the message, by address; the entry holds the object, so the address stays its own.
     dtypes: HashMap<usize, (Owned, Arc<crate::types::numpy::dtype::Dtype>), rustc_hash::FxBuildHasher>,

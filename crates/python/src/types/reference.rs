@@ -10,9 +10,12 @@ use crate::types::walker::{TypeWalker, WorkItem};
 use holdall_format::model::{KnownType, Text, TypeWriter};
 use holdall_format::Writer;
 use pyo3::exceptions::{PyAttributeError, PyModuleNotFoundError, PyValueError};
+use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyType};
+use std::ffi::{c_char, c_int};
 
 /// Builtin classes that return an empty value when called without arguments, and do nothing else.
 const BUILTINS: &[&str] = &[
@@ -136,15 +139,17 @@ fn look_up<'py>(module: &Bound<'py, PyString>, name: &Bound<'py, PyString>) -> P
     if module.is_empty()? {
         return Ok(Found::Nothing("its module has no name".into()));
     }
-    let mut found = match py.import(module) {
-        Ok(found) => found.into_any(),
+    let mut found = match loaded(module)?.map_or_else(|| py.import(module).map(Bound::into_any), Ok) {
+        Ok(found) => found,
         Err(error) if is_missing(&error, module)? => {
             return Ok(Found::Nothing(format!("there is no module `{module}`")))
         }
         Err(error) => return Err(error),
     };
-    for part in name.to_str()?.split('.') {
-        found = match found.getattr(part) {
+    let whole = name.to_str()?;
+    for part in whole.split('.') {
+        let part = if part.len() == whole.len() { name.clone() } else { new::text(py, part)? };
+        found = match found.getattr(&part) {
             Ok(found) => found,
             Err(error) if error.is_instance_of::<PyAttributeError>(py) => {
                 return Ok(Found::Nothing(format!("`{module}` has no `{name}`")));
@@ -153,6 +158,35 @@ fn look_up<'py>(module: &Bound<'py, PyString>, name: &Bound<'py, PyString>) -> P
         };
     }
     Ok(Found::Object(found))
+}
+
+/// A module that is imported, and complete: to import it once more takes longer than all the rest.
+fn loaded<'py>(module: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = module.py();
+    // SAFETY: `module` is a string; the result is a new reference, or null, perhaps with an exception.
+    let found = unsafe { Bound::from_owned_ptr_or_opt(py, ffi::PyImport_GetModule(module.as_ptr())) };
+    let Some(found) = found.filter(|found| !found.is_none()) else {
+        return PyErr::take(py).map_or(Ok(None), Err);
+    };
+    let Some(spec) = found.getattr_opt(intern!(py, "__spec__"))? else { return Ok(None) };
+    let is_going_on = match spec.getattr_opt(intern!(py, "_initializing"))? {
+        Some(said) => said.is_truthy()?,
+        None => false,
+    };
+    Ok((!is_going_on).then_some(found))
+}
+
+/// Tells audit hooks what is looked up.
+fn audit(module: &Bound<'_, PyString>, name: &Bound<'_, PyString>) -> PyResult<()> {
+    extern "C" {
+        fn PySys_Audit(event: *const c_char, format: *const c_char, ...) -> c_int;
+    }
+    // SAFETY: the format says that two objects follow, which the `Bound`s hold.
+    let done = unsafe { PySys_Audit(c"pickle.find_class".as_ptr(), c"OO".as_ptr(), module.as_ptr(), name.as_ptr()) };
+    match done {
+        0 => Ok(()),
+        _ => Err(PyErr::fetch(module.py())),
+    }
 }
 
 /// Whether an import failed because that module, or a package that contains it, doesn't exist; not a module that it
@@ -179,7 +213,7 @@ fn look_up_by<'py>(
         Some(hook) => unsafe { Bound::from_borrowed_ptr(py, hook.get()) }.call1((module, name)).map(Found::Object),
         None => {
             // Audit hooks that watch what pickle loads see this as well.
-            py.import("sys")?.call_method1("audit", ("pickle.find_class", module, name))?;
+            audit(module, name)?;
             look_up(module, name)
         }
     }

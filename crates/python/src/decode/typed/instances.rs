@@ -19,9 +19,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline(always)]
     pub(crate) fn typed_instance(&mut self, shape: &Rc<Shape>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
         // Most have the shape of the instance before, which was matched with the class then.
-        if let ([class], true, Some(schema)) = (&node.classes[..], node.map.is_none(), self.rules.schema) {
-            let known = shape.matched_with(schema.serial, *class);
-            if let Some(known) = known {
+        let only = match (&node.classes[..], node.seq.as_ref().map(|seq| &seq.kind)) {
+            ([class], _) if node.map.is_none() => Some(*class),
+            ([], Some(SeqKind::NamedTuple(class))) => Some(*class),
+            _ => None,
+        };
+        if let (Some(class), Some(schema)) = (only, self.rules.schema) {
+            if let Some(known) = shape.matched_with(schema.serial, class) {
                 return self.begin_typed(&known, shape.names.len());
             }
         }
