@@ -167,7 +167,8 @@ pub unsafe fn self_test() -> Result<(), &'static str> {
         float::self_test()?;
         text::self_test()?;
         dict::self_test()?;
-        set::self_test()
+        set::self_test()?;
+        crowd::self_test()
     }
 }
 

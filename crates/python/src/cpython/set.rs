@@ -97,11 +97,11 @@ pub unsafe fn next_member(set: Obj, at: &mut isize) -> Option<Obj> {
     }
 }
 
-/// Puts a new member into the entry at which [`in_set`](super::crowd::in_set) has ended. `false`: nothing was done, because the set has
+/// Puts a new member into the entry at which the search for its collisions has ended. `false`: nothing was done, because the set has
 /// to grow with it.
 ///
 /// # Safety
-/// `in_set` gave `place` for this set and hash, and nothing has run since; `member` is alive, and `hash` its hash.
+/// That search gave `place` for this set and hash, and nothing has run since; `member` is alive, and `hash` its hash.
 #[inline(always)]
 pub unsafe fn put(set: Obj, member: Obj, hash: isize, place: usize) -> bool {
     let set = set.cast::<Set>();
@@ -117,6 +117,11 @@ pub unsafe fn put(set: Obj, member: Obj, hash: isize, place: usize) -> bool {
         (*set).used += 1;
     }
     true
+}
+
+/// Notes that the structs don't match this CPython after all.
+pub(super) fn forget() {
+    KNOWN.store(false, Ordering::Relaxed);
 }
 
 /// Finds out whether the structs match this CPython.
@@ -151,20 +156,6 @@ pub(super) unsafe fn self_test() -> Result<(), &'static str> {
                 if ffi::PySet_Add(source.get(), member.get()) != 0 {
                     return Err("no memory");
                 }
-            }
-            let put_in = Owned::new(ffi::PySet_New(std::ptr::null_mut())).ok_or("no memory")?;
-            for number in 0..members {
-                let member = super::int::from_value(number + 1).ok_or("no memory")?;
-                let hash = ffi::PyObject_Hash(member.get());
-                // Each number is its own hash, and smaller than the table.
-                let place = hash as usize & (*put_in.get().cast::<Set>()).mask as usize;
-                if !put(put_in.get(), member.get(), hash, place) && ffi::PySet_Add(put_in.get(), member.get()) != 0 {
-                    return Err("no memory");
-                }
-            }
-            if ffi::PyObject_RichCompareBool(put_in.get(), source.get(), ffi::Py_EQ) != 1 {
-                KNOWN.store(false, Ordering::Relaxed);
-                return Ok(());
             }
             let moved = take_members(target.get(), source.get());
             let whole = ffi::PySet_Size(target.get()) == members as isize
