@@ -10,8 +10,8 @@ from random import Random
 import pytest
 
 import holdall
-from holdall_bench.kinds import Row, Settings, codecs, mean, measure, table
-from holdall_bench.suites.kinds import KINDS, USERS
+from holdall_bench.kinds import WAYS, Row, Settings, codecs, mean, measure, table
+from holdall_bench.suites.kinds import KINDS, TYPED, USERS
 from tests.support.each import each
 from tests.support.isomorphic import isomorphic
 
@@ -39,7 +39,10 @@ def test_there_are_a_hundred_and_more_and_none_is_a_constant():
 
 def test_every_kind_is_measured():
     rows = measure(FEW, lambda name, share: None)
-    assert [row.kind for row in rows[::2]] == [row.kind for row in rows[1::2]] == list(KINDS)
+    for way in WAYS:
+        assert [row.kind for row in rows if row.way == way] == [
+            name for name in KINDS if "type" not in way or name in TYPED
+        ]
     for row in rows:
         assert row.dumps.keys() == row.loads.keys() >= {"hold", "pickle"}
         assert all(figure > 0 for figure in (*row.dumps.values(), *row.loads.values()))
@@ -47,6 +50,17 @@ def test_every_kind_is_measured():
     lines = table(rows)
     assert len([line for line in lines if line.startswith(("dumps", "loads"))]) == 2 * len(rows)
     assert lines[-1].startswith("hold is behind in ")
+
+
+@each("kind", list(TYPED))
+def test_every_type_gives_what_was_stored(kind):
+    r = Random(kind)
+    values = [KINDS[kind](r) for _ in range(20)]
+    for name in ("hold", "MessagePack"):
+        together, alone = codecs(list[TYPED[kind]])[name], codecs(TYPED[kind])[name]
+        again = [alone.restore(alone.store(value)) for value in values]
+        assert together.restore(together.store(values)) == again == values
+        assert [type(value) for value in again] == [type(value) for value in values]
 
 
 def test_content_is_new_in_each_run():
@@ -85,6 +99,6 @@ def test_the_command(tmp_path):
     path = tmp_path / "kinds.json"
     done = invoke("bench", "kinds", "--kind", "dat?", "--seconds", "0", "--rounds", "1", "--json", str(path))
     assert done.code == 0 and "together, loads: hold" in done.out
-    assert {row["way"] for row in json.loads(path.read_text())} == {"together", "alone"}
+    assert {row["way"] for row in json.loads(path.read_text())} == set(WAYS)
     for wrong in (("kinds", "arrays"), ("--kind", "date"), ("kinds", "--data", "x.py:f")):
         assert invoke("bench", *wrong).code == 2
