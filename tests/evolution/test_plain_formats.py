@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import enum
 import itertools
 from typing import Any, NamedTuple, TypedDict
 
@@ -317,3 +318,31 @@ def test_decode_is_told_the_version():
     assert holdall.loads(holdall.dumps(Amount(3))).cents == 3
     assert holdall.loads(old).cents == 300
     assert msgpack.loads(msgpack.dumps(Amount(3)), type=Amount).cents == 3
+
+
+@pytest.mark.parametrize("codec", [msgpack, bson])
+def test_names_keep_apart_what_changes_places(codec: Any) -> None:
+    """Members and fields that are stored by name, by `encode`: in whatever order the next version of the class has them."""
+
+    def registered(color: Any, point: Any) -> tuple[Any, Any]:
+        holdall.register(
+            color,
+            name=f"places{next(_numbers)}.Color",
+            encode=lambda each: each.name,
+            decode=color.__getitem__,
+        )
+        holdall.register(
+            point,
+            name=f"places{next(_numbers)}.Point",
+            encode=point._asdict,
+            decode=lambda each: point(**each),
+        )
+        return color, point
+
+    color, point = registered(enum.Enum("Color", "RED BLUE"), NamedTuple("Point", [("x", int), ("y", int)]))
+    stored = codec.dumps({"made": [color.BLUE, point(1, 2)]})
+    color, point = registered(enum.Enum("Color", "BLUE RED"), NamedTuple("Point", [("y", int), ("x", int)]))
+    made = codec.loads(stored, type=dict[str, tuple[color, point]])["made"]
+    assert made == (color.BLUE, point(y=2, x=1))
+    assert type(made[1]) is point
+    assert codec.loads(stored) == {"made": ["BLUE", {"x": 1, "y": 2}]}

@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::shapes::classes::ClassShapes;
 pub use crate::shapes::typed::{NodeId, ANY};
 use class::Class;
-use node::{Map, MapKind, Node, Scalar, SeqKind};
+use node::{Map, MapKind, Node, Scalar, Seq, SeqKind};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString, PyType};
@@ -122,6 +122,12 @@ impl Schema {
                 match self.classes[index as usize].registered(py)? {
                     Some(scalar) => registered.push(scalar),
                     None => node.classes.push(index),
+                }
+            }
+            if let Some(Seq { kind: SeqKind::NamedTuple(index), .. }) = node.seq {
+                if let Some(scalar) = self.classes[index as usize].registered(py)? {
+                    registered.push(scalar);
+                    node.seq = None;
                 }
             }
             for scalar in &mut node.scalars {
