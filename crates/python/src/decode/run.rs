@@ -586,12 +586,13 @@ pub(super) unsafe fn put_field<M>(frame: &Frame<M>, at: usize, value: Owned, her
 
 /// Sets a dict's default factory.
 pub(crate) fn set_factory(object: &Owned, factory: &Owned, here: usize) -> Result<()> {
-    // SAFETY: `object` is an owned reference, and the caller holds `factory`.
+    // SAFETY: `object` is an owned reference, and the caller holds `factory`; the GIL is held wherever a default dict is made.
     unsafe {
+        let name = pyo3::intern!(pyo3::Python::assume_attached(), "default_factory").as_ptr();
         if factory.get() != ffi::Py_None() && ffi::PyCallable_Check(factory.get()) == 0 {
             return Err(decode("a default factory that can't be called", here));
         }
-        if ffi::PyObject_SetAttrString(object.get(), c"default_factory".as_ptr(), factory.get()) != 0 {
+        if ffi::PyObject_SetAttr(object.get(), name, factory.get()) != 0 {
             return Err(refused("a default factory can't be set", here));
         }
     }
