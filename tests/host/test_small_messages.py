@@ -262,6 +262,19 @@ def test_a_message_with_more_in_it_does_not_change_what_follows() -> None:
         assert decoder.decode(holdall.dumps(value)) == value
 
 
+@pytest.mark.parametrize("size", [1, 20, 60, 140_000])
+def test_a_name_that_comes_twice_is_not_referred_to(size: int) -> None:
+    """The second has a number, too, but no dict would hold it."""
+    for at in range(200 if size < 1_000 else 3):
+        name = (f"{at:07d}" * size)[:size].encode()
+        coded = b"\xb4\xfd" + size.to_bytes(4, "little") + name
+        for block in (coded + coded + b"\xc1\x02", coded + b"\xc1\x01" + b"\xc1\x01", coded * 3):
+            message = b"\xc1\xc4\x03\xfd" + len(block).to_bytes(4, "little") + block + b"\xaa" * 3
+            for decoder in (holdall.Decoder(), holdall.Decoder(type=dict)):
+                assert told(decoder.decode, message) == told(decoder.decode, bytearray(message))
+                assert "Error" in told(decoder.decode, message)
+
+
 def test_limits_hold_for_small_messages_too() -> None:
     decoder = holdall.Decoder(limits=holdall.Limits(objects=3))
     assert decoder.decode(holdall.dumps([1, 2])) == [1, 2]

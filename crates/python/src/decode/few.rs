@@ -226,7 +226,7 @@ unsafe fn new_dict<'i, R: Reader<'i>>(
             return None;
         }
         let object = Owned::new(ffi::PyDict_New())?;
-        for name in R::Shapes::names(token) {
+        for (before, name) in R::Shapes::names(token).enumerate() {
             let name = match name.ok()? {
                 Name::Text(Bytes::Ascii(bytes)) => {
                     let name = names::name(bytes)?;
@@ -242,7 +242,8 @@ unsafe fn new_dict<'i, R: Reader<'i>>(
                 }
                 Name::Text(_) => return None,
             };
-            if !dict::set(object.get(), name.get(), ffi::Py_None()) {
+            // A name that came before would not be held by the dict, and yet it has a number.
+            if !dict::set(object.get(), name.get(), ffi::Py_None()) || dict::len(object.get()) == before {
                 return None;
             }
         }
