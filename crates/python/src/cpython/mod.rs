@@ -11,6 +11,7 @@ pub mod gc;
 pub mod int;
 pub mod new;
 pub mod set;
+pub mod stack;
 pub mod text;
 mod view;
 

@@ -1,7 +1,9 @@
 //! The way out to Python: where Rust unwinds for lack of memory, the caller gets a `MemoryError`.
 
 use super::Fault;
+use crate::cpython::stack;
 use crate::memory::{forget, OutOfMemory, Vec};
+use pyo3::exceptions::PyRecursionError;
 use pyo3::prelude::*;
 use pyo3::IntoPyObjectExt;
 use std::any::Any;
@@ -16,9 +18,13 @@ where
     sequence.extract::<std::vec::Vec<T>>().map(Vec::from)
 }
 
-/// Runs the body of a function of the module; running out of memory becomes a `MemoryError`.
+/// Runs the body of a function of the module; running out of memory becomes a `MemoryError`, and running out of stack, where a hook
+/// calls such a function again and again, a `RecursionError` beforehand.
 #[inline]
 pub fn door<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    if stack::is_short() {
+        return Err(too_deep());
+    }
     let done = catch_unwind(AssertUnwindSafe(|| {
         work().inspect_err(|error| {
             // PyO3 would create the exception behind the door, where a panic for lack of memory isn't caught.
@@ -34,6 +40,11 @@ pub fn door<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
             resume_unwind(panic)
         }
     })
+}
+
+#[cold]
+fn too_deep() -> PyErr {
+    PyRecursionError::new_err("maximum recursion depth exceeded: calls of holdall within its hooks leave too little of the stack")
 }
 
 /// The same for a result that is converted to a Python object, also within the door.
