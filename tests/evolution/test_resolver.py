@@ -476,7 +476,8 @@ def test_sharing_and_cycles(name: str) -> None:
         first, second = holdall.loads(data, resolver=of(name, cls), **options)  # type: ignore[arg-type]
         assert first is second is first.me
     with pytest.raises(
-        holdall.DecodeError, match=f"`{name}` holds itself, and its resolver decides by its values"
+        holdall.DecodeError,
+        match=f"`{name}` holds itself, and its resolver decides by its values or drops some",
     ):
         holdall.loads(data, resolver=of(name, ByValue(says(cls))))
     inner: list[Any] = []
@@ -840,3 +841,32 @@ def test_left_out_of_other_containers(name: str) -> None:
         resolver=lambda stored: ADict if "dict" in stored.name else SKIP,
     )  # type: ignore[operator]
     assert (found, vars(found)) == ({"b": 1}, {})
+
+
+def test_two_fields_with_one_name(fmt):
+    """None of the values may get lost, whichever way the answer takes."""
+
+    @dataclass
+    class Merged:
+        label: Any
+        count: int = 3
+
+    name = f"two_fields.{next(_numbers)}"
+    stored = fmt.dumps(
+        holdall.Record(name, {"title": 1, "label": 2}) if not fmt.plain else {"title": 1, "label": 2}
+    )
+    both = {"title": "label"}
+    for answer in (
+        Use(Merged, renames=both),
+        Use(Merged, renames={**both, "other": None}),
+        ByValue(lambda record: Use(Merged, renames=both)),
+    ):
+        for options in ({"type": Merged},) if fmt.plain else ({}, {"type": Merged}):
+            with pytest.raises(
+                holdall.DecodeError, match="give two fields the name `label`: rename the other one"
+            ):
+                fmt.loads(stored, resolver=lambda stored, answer=answer: answer, **options)
+    kept = Use(Merged, renames={**both, "label": None})
+    assert fmt.loads(stored, type=Merged, resolver=lambda stored: kept) == Merged(1)
+    swapped = Use(Merged, renames={**both, "label": "count"})
+    assert fmt.loads(stored, type=Merged, resolver=lambda stored: swapped) == Merged(1, 2)

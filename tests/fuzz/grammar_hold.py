@@ -190,7 +190,9 @@ class Message(KnownTypes):
         count = len(names)
         body, keep = bytearray(), self.out
         if self.bad():
-            names = (*names, *(names[:1] or ("a",))) if self.random() < 0.5 else names[:-1]
+            # Long ones, too, which no cache holds besides.
+            twice = self.pick(((*names[:1], "a")[:1], ("w" * 300,) * 2, ("k" * 60,) * 2))
+            names = (*names, *twice) if self.random() < 0.5 else names[:-1]
         self.length(count)
         self.out = body
         for name in names if first is None else (first, *names):
@@ -202,6 +204,8 @@ class Message(KnownTypes):
                 self.text(name)
                 self.texts.append(self.number(True))
                 self.lasting.append(name)
+                if self.bad():
+                    self.reference(self.texts[-1])
         self.out = keep
         self.length(len(body))
         self.out += body

@@ -7,9 +7,9 @@ use crate::classes::how::{Base, How};
 use crate::classes::plan::{self, Plan};
 use crate::classes::registry;
 use crate::classes::registry::Registration;
-use crate::cpython::{new, owned, Owned};
+use crate::cpython::{held, new, owned, text, Owned};
 use crate::decode::dialect::Dialect;
-use crate::error::{decode, raised, Fault, Result};
+use crate::error::{decode, raised, Fault, Result, NOWHERE};
 use crate::memory::Vec;
 use crate::schema::class::utf8;
 use crate::shapes::decided::{Answer, Decided, Resolver, Verdict};
@@ -163,6 +163,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             let version = crate::cpython::class::version_of(class.get().cast()).ok_or_else(raised)?;
             (version, plan::of(self.py, class.get().cast())?)
         };
+        for new in renames.iter().filter_map(|(_, new)| new.as_ref()) {
+            // SAFETY: both are strings.
+            let is_it = |name: &&Owned| unsafe { text::equal(name.get(), new.get()) };
+            if raw.names.iter().filter_map(|name| Verdict::renamed(renames, name)).filter(is_it).count() > 1 {
+                return Err(same_name(new));
+            }
+        }
         let names: Option<Vec<Owned>> = raw.names.iter().map(|name| Verdict::renamed(renames, name).cloned()).collect();
         let (Some(names), true) = (names, is_stored_as(&plan, raw.kind)) else {
             let decided = Decided::Into { class, renames: renames.iter().cloned().collect() };
@@ -450,6 +457,15 @@ pub(crate) fn refused(shape: &Shape, why: &str, at: usize) -> Fault {
     decode(format_args!("`{name}` is refused by its resolver: {why}"), at)
 }
 
+/// The error when an answer's `renames` give a field the name of another one, whose value would be lost.
+#[cold]
+fn same_name(name: &Owned) -> Fault {
+    // SAFETY: `name` is a string, held by the answer or the layout.
+    let shown = unsafe { text::ascii(name.get()) }.map_or_else(|| "...".into(), String::from_utf8_lossy);
+    let remedy = "rename the other one, too, or drop it by None";
+    decode(format_args!("a resolver's `renames` give two fields the name `{shown}`: {remedy}"), NOWHERE)
+}
+
 /// Fields under the names that an answer gives them.
 pub(crate) fn with_names<'py>(
     fields: &Bound<'py, PyDict>,
@@ -462,8 +478,11 @@ pub(crate) fn with_names<'py>(
             false => Some(owned(&name)),
         };
         if let Some(new) = new {
-            // SAFETY: `new` is an owned reference.
-            renamed.set_item(unsafe { Bound::from_borrowed_ptr(fields.py(), new.get()) }, value)?;
+            let key = held(fields.py(), &new);
+            if !renames.is_empty() && renamed.contains(&key)? {
+                return Err(same_name(&new));
+            }
+            renamed.set_item(key, value)?;
         }
     }
     Ok(renamed)

@@ -478,7 +478,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         match make {
             Some(frame::Make::Decided(shape)) => {
                 let name = shape.stored_name().unwrap_or_default();
-                let why = "holds itself, and its resolver decides by its values: answer with a class";
+                let why =
+                    "holds itself, and its resolver decides by its values or drops some: answer with a class alone";
                 decode(format_args!("`{name}` {why}"), self.here())
             }
             _ => decode("an object that is made of its parts is one of them itself", self.here()),

@@ -44,7 +44,9 @@ pub fn door<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
 
 #[cold]
 fn too_deep() -> PyErr {
-    PyRecursionError::new_err("maximum recursion depth exceeded: calls of holdall within its hooks leave too little of the stack")
+    PyRecursionError::new_err(
+        "maximum recursion depth exceeded: calls of holdall within its hooks leave too little of the stack",
+    )
 }
 
 /// The same for a result that is converted to a Python object, also within the door.
