@@ -80,8 +80,10 @@ pub struct Plain {
     pub marks: Vec<(Owned, Owned)>,
     /// Whether every field is in a slot and always written.
     pub in_slots: bool,
-    /// Whether every field is an attribute, found as `object.__getattribute__` finds it in the `__dict__`, and always written.
-    pub in_attributes: bool,
+    /// Whether every field may be an attribute in the `__dict__`, and is always written.
+    pub may_be_attributes: bool,
+    /// Whether `object.__getattribute__` finds each of them there, at that version of the class: descriptors come and go.
+    finds_in_dict: Cell<(u32, bool)>,
     /// Some fields are left out for certain values.
     pub omits: bool,
     /// What else the `__dict__` of an instance holds is written too.
@@ -266,13 +268,36 @@ impl Plan {
         let in_slots = fields.as_ref().is_some_and(|fields| !omits && fields.iter().all(|field| field.slot.is_some()));
         let keeps = self.registration.as_ref().is_some_and(|known| known.unknown == Unknown::Keep) && !array_like;
         let in_slots = in_slots && !keeps;
-        let are_attributes = |fields: &Vec<PlainField>| {
-            // SAFETY: the class is alive, and so are the fields' names.
-            fields.iter().all(|field| field.slot.is_none()) && unsafe { finds_in_dict(self.class, fields) }
-        };
-        let in_attributes = !omits && !keeps && self.has_dict && fields.as_ref().is_some_and(are_attributes);
+        let are_attributes = |fields: &Vec<PlainField>| fields.iter().all(|field| field.slot.is_none());
+        let may_be_attributes = !omits && !keeps && self.has_dict && fields.as_ref().is_some_and(are_attributes);
         let marks = marks.iter().map(|(field, value)| (owned(field), owned(value))).collect();
-        Ok(self.plain.get_or_init(|| Plain { fields, array_like, marks, in_slots, in_attributes, omits, keeps }))
+        Ok(self.plain.get_or_init(|| Plain {
+            fields,
+            array_like,
+            marks,
+            in_slots,
+            may_be_attributes,
+            finds_in_dict: Cell::default(),
+            omits,
+            keeps,
+        }))
+    }
+
+    /// Whether today's class lets each field be read from the `__dict__` of an instance.
+    #[inline(always)]
+    pub fn finds_in_dict(&self, form: &Plain, fields: &[PlainField]) -> bool {
+        // SAFETY: the plan's class is alive while an instance of it is written, and so are the fields' names.
+        unsafe {
+            let version = given_version(self.class);
+            match form.finds_in_dict.get() {
+                (known, found) if known == version && version != 0 => found,
+                _ => {
+                    let found = finds_in_dict(self.class, fields);
+                    form.finds_in_dict.set((given_version(self.class), found));
+                    found
+                }
+            }
+        }
     }
 
     /// Fields by name that a version has stored, of which those that were stored under an older name have their own.

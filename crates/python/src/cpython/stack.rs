@@ -13,10 +13,11 @@ const ENOUGH: usize = 640 << 10;
 /// On a smaller stack, this part of it has to do.
 const PART: usize = 8;
 
-/// Whether so little of the stack is left that a call should not begin. `false` where nobody knows.
+/// Whether so little of the stack is left that a call should not begin. `false` where nobody knows: nothing is said to be left where a
+/// library runs this thread on a stack of its own.
 #[inline]
 pub fn is_short() -> bool {
-    let Some(left) = stacker::remaining_stack() else { return false };
+    let Some(left @ 1..) = stacker::remaining_stack() else { return false };
     MOST.with(|most| {
         most.set(most.get().max(left));
         left < ENOUGH.min(most.get() / PART)

@@ -8,7 +8,7 @@ use crate::budget::hash_cost::HashCost;
 use crate::cpython::{dict, fill, Owned};
 use crate::decode::dialect::Dialect;
 use crate::decode::leaves::bytes_of;
-use crate::decode::run::put_field;
+use crate::decode::run::{put_field, CHANGED};
 use crate::error::{decode, raised, Result};
 use crate::schema::node::accepts;
 use crate::schema::{NodeId, ANY};
@@ -134,7 +134,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             // SAFETY: it is the instance's `__dict__`.
             unsafe { fill::track(dict.get()) };
         }
-        let Some(object) = frame.object.take() else { return Ok(None) };
+        let Some(object) = frame.object.take() else { return Err(decode(CHANGED, self.here())) };
         self.whole(object_id, object.get());
         self.cost_of_whole(&object, frame.hash_cost, len, object_id);
         Ok(Some(object))
@@ -144,7 +144,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Fills a dict, which needs no frame as long as neither its keys nor its values need one.
     pub(crate) fn fill_pairs(&mut self, mut frame: Frame<D::Make>) -> Result<Option<Owned>> {
-        let Some(dict) = frame.object.clone() else { return Ok(None) };
+        let Some(dict) = frame.object.clone() else { return Err(decode(CHANGED, self.here())) };
         while frame.at < frame.len {
             let mut cost = HashCost::default();
             let (before, here) = (self.r.place(), self.here());

@@ -2,7 +2,7 @@
 
 mod values;
 
-use crate::classes::plan::{PlainField, Plan};
+use crate::classes::plan::{Plain, PlainField, Plan};
 use crate::classes::state;
 use crate::cpython::dict::Position;
 use crate::cpython::{dict, owned, text, Obj, Owned, Type};
@@ -176,6 +176,25 @@ impl<D: Dialect> Encoder<'_, D> {
         unsafe { self.name_key(text.get()) }
     }
 
+    /// Writes what comes before so many fields of an instance: the head of its dict or list, the tag and the version.
+    #[inline(always)]
+    fn head_of_fields(&mut self, form: &Plain, fields: usize) -> Result<()> {
+        match form.array_like {
+            true => self.w.list(fields + form.marks.len()),
+            false => self.w.dict(fields + form.marks.len()),
+        }
+        for (field, value) in &form.marks {
+            // SAFETY: the form holds both; the field is a string.
+            unsafe {
+                if !form.array_like {
+                    self.name_key(field.get())?;
+                }
+                self.leaf(value.get(), isize::MAX)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Writes an instance whose fields are all in slots. `false`: one of them isn't set.
     ///
     /// # Safety
@@ -187,24 +206,13 @@ impl<D: Dialect> Encoder<'_, D> {
         else {
             return Ok(false);
         };
-        let marks = form.marks.len();
         // SAFETY: by contract an instance of the class from which the slots' offsets were read.
         unsafe {
             let value = |slot: Option<usize>| slot.map_or(std::ptr::null_mut(), |offset| state::slot(object, offset));
             if fields.iter().any(|field| value(field.slot).is_null()) {
                 return Ok(false);
             }
-            if form.array_like {
-                self.w.list(fields.len() + marks);
-            } else {
-                self.w.dict(fields.len() + marks);
-            }
-            for (field, value) in &form.marks {
-                if !form.array_like {
-                    self.name_key(field.get())?;
-                }
-                self.leaf(value.get(), isize::MAX)?;
-            }
+            self.head_of_fields(form, fields.len())?;
             for (at, field) in fields.iter().enumerate() {
                 if !form.array_like {
                     self.name_key(field.key.get())?;
@@ -238,11 +246,10 @@ impl<D: Dialect> Encoder<'_, D> {
     #[inline(always)]
     pub(crate) unsafe fn schemaless_attributes(&mut self, object: Obj, plan: &Rc<Plan>) -> Result<bool> {
         let form = plan.schemaless_form(self.py)?;
-        let usual = form.in_attributes && self.options.forms.order != Order::Sorted && !self.asks();
-        let Some(fields) = form.fields.as_ref().filter(|fields| usual && fields.len() <= MOST_ATTRIBUTES) else {
-            return Ok(false);
-        };
-        let marks = form.marks.len();
+        let usual = form.may_be_attributes && self.options.forms.order != Order::Sorted && !self.asks();
+        let is_usual =
+            |fields: &&Vec<PlainField>| usual && fields.len() <= MOST_ATTRIBUTES && plan.finds_in_dict(form, fields);
+        let Some(fields) = form.fields.as_ref().filter(is_usual) else { return Ok(false) };
         let mut values = [std::ptr::null_mut(); MOST_ATTRIBUTES];
         // SAFETY: by contract an instance of the plan's class, which holds the values. Leaves run no code, so they stay; what comes after
         // them is held by its work item.
@@ -250,17 +257,7 @@ impl<D: Dialect> Encoder<'_, D> {
             if !attributes(object, plan, fields, &mut values)? {
                 return Ok(false);
             }
-            if form.array_like {
-                self.w.list(fields.len() + marks);
-            } else {
-                self.w.dict(fields.len() + marks);
-            }
-            for (field, value) in &form.marks {
-                if !form.array_like {
-                    self.name_key(field.get())?;
-                }
-                self.leaf(value.get(), isize::MAX)?;
-            }
+            self.head_of_fields(form, fields.len())?;
             for (at, field) in fields.iter().enumerate() {
                 if !form.array_like {
                     self.name_key(field.key.get())?;
