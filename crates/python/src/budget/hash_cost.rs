@@ -62,7 +62,7 @@ impl HashCost {
 /// Whether CPython frees instances of a built-in class by recursion: struct sequences, and exceptions with more fields
 /// than BaseException. A SimpleNamespace doesn't count: it holds a dict, which CPython frees without recursion.
 pub fn frees_by_recursion(class: *mut ffi::PyTypeObject) -> bool {
-    extern "C" {
+    crate::cpython::libpython! {
         static mut _PyNamespace_Type: ffi::PyTypeObject;
     }
     // SAFETY: callers pass the class of a live object or one that a shape holds; the other types are static.

@@ -3,7 +3,7 @@
 use super::{Obj, Owned, Type};
 use pyo3::ffi;
 
-extern "C" {
+super::libpython! {
     pub fn _PyType_Lookup(class: Type, name: Obj) -> Obj;
 }
 
