@@ -116,9 +116,9 @@ def logs(folder: pathlib.Path) -> None:
         assert [record["number"] for record in reader] == [999, 1000]
     data = path.read_bytes()
     path.write_bytes(data[:-5])
-    assert holdall.verify(path, repair=True).repaired
+    assert holdall.verify(path, repair=True).repaired and holdall.verify(path).ok
     with holdall.Reader(path) as reader:
-        assert sum(1 for _ in reader) == 1000
+        assert sum(1 for _ in reader) >= 1000
 
 
 def command_line() -> None:
