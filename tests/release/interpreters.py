@@ -9,7 +9,8 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 
-WANTED = ["cp310", "cp311", "cp312", "cp313", "cp314", "cp315", "cp313t", "cp314t", "cp315t"]
+# Free-threaded builds count from 3.14 on, as they do for PyO3: before, they were an experiment.
+WANTED = ["cp310", "cp311", "cp312", "cp313", "cp314", "cp315", "cp314t", "cp315t"]
 # Prints an interpreter's tag, and its own path. What runs is asked: a name on the PATH may be a shim for a version that is not installed.
 ASK = """
 import sys, sysconfig

@@ -158,6 +158,37 @@ def test_the_projects_own_version_is_one_place() -> None:
     assert run.number(version) is None and run.readme(version) is None
 
 
+# --- the workflow of CI ---
+WORKFLOW = REPO / ".github" / "workflows" / "wheels.yml"
+
+
+def test_ci_builds_for_every_python_that_a_wheel_is_built_for() -> None:
+    yaml = pytest.importorskip("yaml")
+    jobs = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["jobs"]
+    matrix = jobs["wheel"]["strategy"]["matrix"]
+    assert sorted("cp" + python.replace(".", "") for python in matrix["python"]) == sorted(
+        interpreters.WANTED
+    )
+    assert [one["system"] for one in matrix["include"]] == matrix["system"]
+    # And nothing is published before all of it is done.
+    assert set(jobs["publish"]["needs"]) == jobs.keys() - {"publish"}
+    assert jobs["publish"]["permissions"] == {"id-token": "write"}
+
+
+def test_actions_are_pinned() -> None:
+    used = re.findall(r"(?m)^ *-? ?uses: (\S+)(.*)$", WORKFLOW.read_text(encoding="utf-8"))
+    assert len(used) >= 8
+    for action, comment in used:
+        assert re.fullmatch(r"[\w.-]+/[\w.-]+@[0-9a-f]{40}", action), action
+        assert re.fullmatch(r" # v\d+\.\d+\.\d+", comment), action
+
+
+def test_the_metadata_names_every_python() -> None:
+    text = (REPO / "pyproject.toml").read_text(encoding="utf-8")
+    named = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', text)
+    assert named == [f"3.{tag[3:]}" for tag in interpreters.WANTED if not tag.endswith("t")]
+
+
 # --- wheels ---
 @pytest.mark.parametrize(
     ("name", "tag"),

@@ -13,6 +13,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import tempfile
 import time
@@ -22,6 +23,7 @@ from tests.release import check_wheel
 from tests.release.interpreters import WANTED, installed
 from tests.support.places import REPO
 
+SCRIPTS = sysconfig.get_path("scripts")
 # Of each kind, in MB: three times as much as today's is no longer the same thing.
 LARGEST_WHEEL = 8.0
 LARGEST_SDIST = 4.0
@@ -35,7 +37,9 @@ IN_SDIST = [
 def surroundings() -> dict[str, str]:
     """The environment of what is run: maturin finds zig by the first Python on the PATH, and says itself which one it builds for."""
     kept = {name: value for name, value in os.environ.items() if name not in ("PYO3_PYTHON", "VIRTUAL_ENV")}
-    return kept | {"PATH": f"{pathlib.Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"}
+    return kept | {
+        "PATH": f"{os.pathsep.join([SCRIPTS, str(pathlib.Path(sys.executable).parent), kept['PATH']])}"
+    }
 
 
 def run(*command: str | pathlib.Path) -> str:
@@ -56,7 +60,7 @@ def run(*command: str | pathlib.Path) -> str:
 
 def tool(name: str) -> str:
     """A program of the dependency group `wheels`, beside the Python that runs this."""
-    found = shutil.which(name, path=str(pathlib.Path(sys.executable).parent))
+    found = shutil.which(name, path=SCRIPTS)
     if not found:
         sys.exit(f"{name} is missing: pip install --group wheels")
     return found
@@ -148,12 +152,12 @@ def main() -> None:
     )
     parser.add_argument("--out", type=pathlib.Path, default=REPO / "dist")
     parser.add_argument("--profile", default="release", help="of Cargo.toml; what is published is `release`")
-    parser.add_argument("--no-sdist", action="store_true", help="wheels alone")
+    parser.add_argument("--only", choices=["wheels", "sdist"], help="the one or the other; else both")
     args = parser.parse_args()
     pythons = installed(args.python)
     if not pythons:
         sys.exit("there is no Python that wheels are built for")
-    if not args.python:
+    if not args.python and args.only != "sdist":
         for tag in WANTED:
             if tag not in pythons:
                 print(f"{tag} is not there: no wheel")
@@ -163,11 +167,11 @@ def main() -> None:
         old.unlink()
 
     began = time.monotonic()
-    if not args.no_sdist:
+    if args.only != "wheels":
         sdist = source(args.out)
         from_source(sdist, next(iter(pythons.values())))
         print(size(sdist, LARGEST_SDIST), "builds from itself", flush=True)
-    for python in pythons.values():
+    for python in pythons.values() if args.only != "sdist" else ():
         wheel = wheel_for(python, args.profile, args.out)
         audit(wheel)
         check_wheel.check(wheel, python)
