@@ -145,9 +145,11 @@ def tour(folder: pathlib.Path) -> None:
         elif inside:
             kept.append(line)
     assert len(kept) > 40, "the description has no tour"
-    program = folder / "tour.py"
+    place = folder / "tour"
+    place.mkdir()
+    program = place / "tour.py"
     program.write_text("\n".join(kept) + "\n", encoding="utf-8")
-    subprocess.run([sys.executable, "-I", "-W", "error", str(program)], cwd=folder, check=True, timeout=60)
+    subprocess.run([sys.executable, "-I", "-W", "error", str(program)], cwd=place, check=True, timeout=60)
 
 
 def main() -> None:
