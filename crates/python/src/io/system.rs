@@ -15,7 +15,8 @@ pub fn begin_sync(file: &File, from: u64, len: u64) {
     #[cfg(target_os = "linux")]
     // SAFETY: the descriptor is open; the call accesses no memory of ours.
     unsafe {
-        let (from, len) = (from as libc::off64_t, len as libc::off64_t);
+        // What the offset's type is called differs by C library.
+        let (from, len) = (from as i64, len as i64);
         libc::sync_file_range(std::os::fd::AsRawFd::as_raw_fd(file), from, len, libc::SYNC_FILE_RANGE_WRITE);
     }
     #[cfg(not(target_os = "linux"))]
