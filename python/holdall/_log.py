@@ -292,13 +292,14 @@ def verify(
     if data is None or (repair and path is None):
         wanted = "a path" if repair else "a path or bytes-like data"
         raise TypeError(f"verify: expected {wanted}, got {type(file).__name__}")
+    size = len(data)
     kind, frames, records, damage = _core.file_verify(data, progress)
     repaired = None
     if path is not None and repair and damage:
         if kind != "log":
             raise _core.HoldallError("only logs can be repaired: what a graph has lost can't be told")
         repaired = _repair(path, data)
-    return Report(kind, frames, records, len(data), damage, repaired)
+    return Report(kind, frames, records, size, damage, repaired)
 
 
 def _repair(path: str, data: Any) -> str:
@@ -308,9 +309,16 @@ def _repair(path: str, data: Any) -> str:
         number += 1
         kept = f"{path}.damaged.{number}"
     os.link(os.path.realpath(path), kept)
-    counts: list[int] = []
-    _files.replace(path, lambda sink: counts.append(_core.log_repair(data, sink)))
-    return f"{counts[0]} records written anew; the damaged log is {os.path.basename(kept)}"
+    count = 0
+
+    def write(sink: int) -> None:
+        nonlocal count
+        count = _core.log_repair(data, sink)
+        # Windows replaces no file that is mapped.
+        data.close()
+
+    _files.replace(path, write)
+    return f"{count} records written anew; the damaged log is {os.path.basename(kept)}"
 
 
 def file_kind(file: _files.Path | _files.Data) -> Literal["graph", "log", "message"] | None:

@@ -1,6 +1,7 @@
 //! What hashing and freeing an object costs, as far as it is known while the object is built: how deep CPython's C code
 //! recurses, and how many values it visits.
 
+use crate::cpython::class::no_hash;
 use crate::cpython::{text, Obj};
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
@@ -85,9 +86,8 @@ pub(crate) unsafe fn hash_cost_of_instance(object: Obj, held: HashCost, len: usi
         let is_made = ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0;
         let freeing =
             if is_made || !frees_by_recursion(class) { 0 } else { held.freed(HashCost::OF_EXCEPTION).freeing };
-        let no_hash = ffi::PyObject_HashNotImplemented as *const () as usize;
         let hash = (*class).tp_hash.map_or(0, |hash| hash as usize);
-        if hash == no_hash || hashes_by_identity(object) {
+        if hash == no_hash() || hashes_by_identity(object) {
             return HashCost { freeing, ..HashCost::default() };
         }
         let whole = held.around(HashCost::OF_CODE, len);
