@@ -443,7 +443,7 @@ def replace(path: str, write: Callable[[Any], None], sync: bool = True) -> None:
                 _system.keep_owner_and_mode(descriptor, old)
             if sync:
                 os.fsync(descriptor)
-        os.replace(temporary, target)
+        _system.replace(temporary, target)
     except BaseException:
         with suppress(OSError):  # the error that is being raised says more
             os.unlink(temporary)

@@ -17,6 +17,7 @@ REPLACES_OPEN = sys.platform != "win32"
 if sys.platform == "win32":
     import _winapi
     import msvcrt
+    import time
 
     _SHARE_READ = 1
     _OPEN_ALWAYS = 4
@@ -43,6 +44,17 @@ if sys.platform == "win32":
             raise
         return msvcrt.open_osfhandle(handle, os.O_RDWR | BINARY | os.O_NOINHERIT)
 
+    def replace(path: str, target: str) -> None:
+        """Rename a file to the name of another, which it replaces. Windows refuses while somebody has that one open: here it is tried for half
+        a second, as others who replace it at the same time, and what looks for viruses, are soon done."""
+        for wait in (0.001, 0.01, 0.1, 0.4):
+            try:
+                os.replace(path, target)
+                return
+            except PermissionError:
+                time.sleep(wait)
+        os.replace(path, target)
+
     def keep_owner_and_mode(descriptor: int, old: os.stat_result) -> None:
         """Nothing: a file gets the rights that its folder says."""
 
@@ -65,6 +77,10 @@ else:
             os.close(descriptor)
             raise
         return descriptor
+
+    def replace(path: str, target: str) -> None:
+        """Rename a file to the name of another, which it replaces."""
+        os.replace(path, target)
 
     def keep_owner_and_mode(descriptor: int, old: os.stat_result) -> None:
         """Give a file the owner and the mode of the one that it will replace."""

@@ -247,11 +247,7 @@ def locked(folder: pathlib.Path, *options: str) -> subprocess.CompletedProcess[s
         *options,
     ]
     # The folder is not to be changed by those who read it.
-    environment = os.environ | {
-        "PYTHONPATH": str(REPO / "python"),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONUTF8": "1",
-    }
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"}
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False
     )

@@ -101,7 +101,7 @@ def _rewrite(path: str, job: Job) -> Done:
             raise Failure(path, "it changed while it was read, and stays as it is")
         if job.dry:
             return Done(path, "would be rewritten", OK, before[0], after)
-        os.replace(temporary, target)
+        _system.replace(temporary, target)
     _system.sync_folder(os.path.dirname(target))
     return Done(path, "rewritten", OK, before[0], after, state_of(path))
 
