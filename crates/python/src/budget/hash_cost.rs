@@ -62,15 +62,12 @@ impl HashCost {
 /// Whether CPython frees instances of a built-in class by recursion: struct sequences, and exceptions with more fields
 /// than BaseException. A SimpleNamespace doesn't count: it holds a dict, which CPython frees without recursion.
 pub fn frees_by_recursion(class: *mut ffi::PyTypeObject) -> bool {
-    extern "C" {
-        static mut _PyNamespace_Type: ffi::PyTypeObject;
-    }
     // SAFETY: callers pass the class of a live object or one that a shape holds; the other types are static.
     unsafe {
         let dealloc = |class: *mut ffi::PyTypeObject| (*class).tp_dealloc.map(|dealloc| dealloc as usize);
         ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) == 0
             && dealloc(class) != dealloc(ffi::PyExc_BaseException.cast())
-            && class != addr_of_mut!(_PyNamespace_Type)
+            && class != crate::cpython::class::namespace()
     }
 }
 
