@@ -24,6 +24,10 @@ FUZZ_SECONDS = $(SECONDS)
 
 # PyO3 builds against the environment that will import the extension, not against what python3 happens to be.
 export PYO3_PYTHON := $(abspath $(BIN)/python)
+# Another environment's build is kept apart: PyO3 is built anew for each Python.
+ifneq ($(VENV),.venv)
+export CARGO_TARGET_DIR ?= $(abspath target/$(VENV))
+endif
 # Hash seeds of their own make canonical output and set order differ where they can.
 unexport PYTHONHASHSEED PYTHONPATH CONDA_PREFIX
 # Hundreds of processes are started, and each would compile the package anew.

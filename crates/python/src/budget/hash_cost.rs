@@ -63,14 +63,12 @@ impl HashCost {
 /// Whether CPython frees instances of a built-in class by recursion: struct sequences, and exceptions with more fields
 /// than BaseException. A SimpleNamespace doesn't count: it holds a dict, which CPython frees without recursion.
 pub fn frees_by_recursion(class: *mut ffi::PyTypeObject) -> bool {
-    // SAFETY: callers pass the class of a live object or one that a shape holds; BaseException is static, and the name of a
-    // type is a C string. CPython 3.13 exports the namespace's type no longer; only C code makes types that are not on the
-    // heap, so that a name is as good.
+    // SAFETY: callers pass the class of a live object or one that a shape holds; the other types are static.
     unsafe {
         let dealloc = |class: *mut ffi::PyTypeObject| (*class).tp_dealloc.map(|dealloc| dealloc as usize);
         ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) == 0
             && dealloc(class) != dealloc(ffi::PyExc_BaseException.cast())
-            && std::ffi::CStr::from_ptr((*class).tp_name) != c"types.SimpleNamespace"
+            && class != crate::cpython::class::namespace()
     }
 }
 

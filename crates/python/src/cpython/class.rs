@@ -3,6 +3,10 @@
 use super::{Obj, Owned, Type};
 use pyo3::ffi;
 use std::ptr::addr_of;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// `types.SimpleNamespace`, whose type object CPython keeps to itself since 3.14; set by `self_test`.
+static NAMESPACE: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(std::ptr::null_mut());
 
 super::libpython! {
     pub fn _PyType_Lookup(class: Type, name: Obj) -> Obj;
@@ -76,4 +80,42 @@ pub unsafe fn managed_dict(class: Type) -> bool {
     const MANAGED_DICT: std::ffi::c_ulong = 1 << 4;
     // SAFETY: `class` is alive, so its flags can be read.
     cfg!(Py_3_11) && unsafe { ffi::PyType_HasFeature(class, MANAGED_DICT) != 0 }
+}
+
+/// The class `types.SimpleNamespace`, which is static.
+pub fn namespace() -> Type {
+    NAMESPACE.load(Ordering::Relaxed)
+}
+
+/// The object of a weak reference, only to be compared. `None`: it is gone.
+///
+/// # Safety
+/// `weak` is a weak reference.
+#[inline(always)]
+pub unsafe fn weak_target(weak: Obj) -> Option<Obj> {
+    // SAFETY: `weak` is a weak reference, by contract. Whoever else holds the target goes on doing so.
+    unsafe {
+        #[cfg(Py_3_13)]
+        {
+            let mut target = std::ptr::null_mut();
+            ffi::PyWeakref_GetRef(weak, &mut target);
+            Owned::new(target).map(|target| target.get())
+        }
+        #[cfg(not(Py_3_13))]
+        {
+            Some(ffi::PyWeakref_GetObject(weak)).filter(|&target| target != ffi::Py_None())
+        }
+    }
+}
+
+pub(super) unsafe fn self_test() -> Result<(), &'static str> {
+    // SAFETY: the GIL is held while the module is imported. `sys.implementation` is such a namespace, borrowed here.
+    unsafe {
+        let model = ffi::PySys_GetObject(c"implementation".as_ptr());
+        if model.is_null() {
+            return Err("this Python has no sys.implementation");
+        }
+        NAMESPACE.store(ffi::Py_TYPE(model), Ordering::Relaxed);
+    }
+    Ok(())
 }

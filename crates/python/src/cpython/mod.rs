@@ -168,6 +168,7 @@ pub unsafe fn bytes_of_class(class: Type, bytes: &[u8]) -> Option<Owned> {
 pub unsafe fn self_test() -> Result<(), &'static str> {
     // SAFETY: the GIL is held, by contract.
     unsafe {
+        class::self_test()?;
         int::self_test()?;
         float::self_test()?;
         text::self_test()?;
