@@ -136,8 +136,7 @@ def command_line() -> None:
 
 def tour(folder: pathlib.Path) -> None:
     """The Python of the README, as it came with the wheel."""
-    description = importlib.metadata.metadata("holdall").get_payload()
-    assert isinstance(description, str)
+    description = importlib.metadata.metadata("holdall")["Description"]
     inside, kept = False, []
     for line in description.splitlines():
         if line.startswith("```"):
