@@ -45,7 +45,7 @@ struct UnicodeEntry {
     value: Obj,
 }
 
-extern "C" {
+super::libpython! {
     fn _PyDict_SetItem_KnownHash(dict: Obj, key: Obj, value: Obj, hash: isize) -> i32;
 }
 

@@ -21,7 +21,11 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use std::ptr::NonNull;
 
-extern "C" {
+// `libpython! { fn ...; }`, by build.rs: what CPython exports and PyO3 does not declare.
+include!(concat!(env!("OUT_DIR"), "/libpython.rs"));
+pub(crate) use libpython;
+
+libpython! {
     pub static mut PyODict_Type: ffi::PyTypeObject;
     pub fn _PyBytes_Resize(bytes: *mut Obj, size: isize) -> i32;
 }
@@ -164,6 +168,7 @@ pub unsafe fn bytes_of_class(class: Type, bytes: &[u8]) -> Option<Owned> {
 pub unsafe fn self_test() -> Result<(), &'static str> {
     // SAFETY: the GIL is held, by contract.
     unsafe {
+        class::self_test()?;
         int::self_test()?;
         float::self_test()?;
         text::self_test()?;
