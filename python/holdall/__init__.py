@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from . import pickle as pickle
     from . import resolve as resolve
     from . import safe_pickle as safe_pickle
+    from ._seal import Seal as Seal
+    from ._seal import SealError as SealError
 
 # Without the modules: a star import would hide other modules of the same names.
 __all__ = [
@@ -66,6 +68,8 @@ __all__ = [
     "Reader",
     "Record",
     "Report",
+    "Seal",
+    "SealError",
     "TruncatedError",
     "UnknownTypeError",
     "ValidationError",
@@ -91,8 +95,12 @@ def __getattr__(name: str) -> Any:
         from importlib import import_module
 
         return import_module(f"holdall.{name}")
+    if name in ("Seal", "SealError"):
+        from . import _seal
+
+        return getattr(_seal, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULES})
+    return sorted({*globals(), *_MODULES, "Seal", "SealError"})

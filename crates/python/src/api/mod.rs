@@ -61,6 +61,8 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(crate::io::log::check::frames_of, module)?)?;
     module.add_function(wrap_pyfunction!(crate::io::log::check::file_body, module)?)?;
     module.add("file_start_size", holdall_format::hold::frame::START)?;
+    module.add("sealed_start", holdall_format::hold::tag::SEALED)?;
+    module.add("sealed_log_start", holdall_format::hold::tag::SEALED_LOG)?;
     module.add_function(wrap_pyfunction!(copy::deepcopy, module)?)?;
     module.add_function(wrap_pyfunction!(inspect::outline, module)?)?;
     module.add_function(wrap_pyfunction!(inspect::guess_format, module)?)?;
