@@ -163,18 +163,21 @@ def unsealed(seal: Seal, file: Any) -> memoryview:
     seal = checked(seal)
     path = path_of(file)
     if path is not None:
-        # All of it is in this process's memory before it is compared: a map might change after.
-        return seal.unwrap(read_whole(path))
+        # All of it is in this process's memory before it is compared: a map might change after. The payload is apart, so that what is
+        # aligned in it is aligned in memory.
+        with open(path, "rb", buffering=0) as stream:
+            head = stream.read(seal.HEAD)
+            return seal.holds(memoryview(head), memoryview(stream.read()))
     if data_of(file) is not None:
         return seal.unwrap(file)
-    fill, read = filler(file), bytearray()
-    extend(read, fill, seal.HEAD)
-    if not read:
+    fill, begin, payload = filler(file), bytearray(), bytearray()
+    extend(begin, fill, seal.HEAD)
+    if not begin:
         error = _core.TruncatedError("nothing is left to read - at byte 0")
         error.offset = 0
         raise error
-    extend(read, fill, seal.HEAD + seal.head(memoryview(read))[2])
-    return seal.unwrap(read)
+    extend(payload, fill, seal.head(memoryview(begin))[2])
+    return seal.holds(memoryview(begin), memoryview(payload).toreadonly())
 
 
 def load(

@@ -72,7 +72,9 @@ class Writer:
             if append:
                 raise TypeError("append: expected a path as file")
             open_log = _core.LogWriter if seal is None else _sealed_writer(seal)
-            self._core = open_log(_files.taker(file), append=False, flush=getattr(file, "flush", None), **options)
+            self._core = open_log(
+                _files.taker(file), append=False, flush=getattr(file, "flush", None), **options
+            )
             return
         is_new = not os.path.exists(path)
         if not _files.DESCRIPTORS and append and not is_new and os.path.getsize(path):
@@ -304,7 +306,9 @@ def _sealed_reader(seal: Seal, file: Any, path: str | None, options: dict[str, A
         opened = io.FileIO(path)
         return SealedReader(seal, _until_closed(opened), opened.close, **options)
     data = _files.data_of(file)
-    return SealedReader(seal, _files.filler(file if data is None else io.BytesIO(data), eager=True), **options)
+    return SealedReader(
+        seal, _files.filler(file if data is None else io.BytesIO(data), eager=True), **options
+    )
 
 
 def _until_closed(file: io.FileIO) -> Callable[[memoryview], int]:

@@ -79,7 +79,11 @@ class Seal:
     HEAD = HEAD
 
     def __init__(
-        self, key: bytes | bytearray | str, *, context: str = "", old_keys: Iterable[bytes | bytearray | str] = ()
+        self,
+        key: bytes | bytearray | str,
+        *,
+        context: str = "",
+        old_keys: Iterable[bytes | bytearray | str] = (),
     ) -> None:
         if not isinstance(context, str):
             raise TypeError(f"context: expected text, got {_kind(context)}")
@@ -131,15 +135,22 @@ class Seal:
         Raises SealError: it is not sealed, or cut short, or with another key, or the seal does not hold.
         """
         view = memoryview(data if type(data) is bytes else bytes(data))
-        keys, tag, length = self.head(view)
-        if len(view) != HEAD + length:
-            what = "cut short" if len(view) < HEAD + length else "longer than it says"
-            raise refusal(f"what is sealed is {what}: expected {HEAD + length} bytes, got {len(view)}", 0)
-        payload = view[HEAD:]
-        self.compare(keys, tag, lambda key: hmac.digest(key, payload, "sha256"))
-        return payload
+        return self.holds(view[:HEAD], view[HEAD:])
 
     # --- for files and logs ---
+
+    def holds(self, head: memoryview, payload: memoryview) -> memoryview:
+        """The payload, if the seal in front of it holds."""
+        keys, tag, length = self.head(head)
+        if len(payload) != length:
+            what = "cut short" if len(payload) < length else "longer than it says"
+            raise refusal(
+                f"what is sealed is {what}: expected {HEAD + length} bytes, got {HEAD + len(payload)}", 0
+            )
+        made = [hmac.digest(key, payload, "sha256")[:TAG] for key in keys]
+        if not sum(hmac.compare_digest(one, tag) for one in made):
+            raise refusal("the seal does not hold: the bytes were changed, or sealed for another context", 0)
+        return payload
 
     def head(self, view: memoryview) -> tuple[list[bytes], bytes, int]:
         """Of what stands in front of a payload: the keys that it may be sealed with, its tag, the payload's length."""
@@ -151,7 +162,11 @@ class Seal:
         if keys is None:
             raise refusal("sealed with a key that is not among those of this seal", 1)
         tag = bytes(view[1 + _ID : 1 + _ID + TAG])
-        return [of_payloads for of_payloads, _ in keys], tag, int.from_bytes(view[1 + _ID + TAG : HEAD], "little")
+        return (
+            [of_payloads for of_payloads, _ in keys],
+            tag,
+            int.from_bytes(view[1 + _ID + TAG : HEAD], "little"),
+        )
 
     def finished_head(self, made: hmac.HMAC, length: int) -> bytes:
         """What stands in front of a payload of which `made` has seen all."""
@@ -160,13 +175,6 @@ class Seal:
     def started(self) -> hmac.HMAC:
         """The check of a payload that comes in pieces."""
         return hmac.new(self._payloads, digestmod="sha256")
-
-    def compare(self, keys: list[bytes], tag: bytes, made_with: Any) -> bytes:
-        """The key by which a tag holds; all are tried."""
-        found = [key for key in keys if hmac.compare_digest(made_with(key)[:TAG], tag)]
-        if not found:
-            raise refusal("the seal does not hold: the bytes were changed, or sealed for another context", 0)
-        return found[0]
 
     def log_keys(self, start: bytes) -> list[bytes]:
         """The keys that the log may be sealed with that says this id; the first is what new ones are sealed with."""
@@ -212,9 +220,13 @@ def _extracted(given: Any, what: str) -> bytes:
     else:
         raise TypeError(f"{what}: expected bytes or text, got {_kind(given)}")
     if len(given) < shortest:
-        raise ValueError(f"{what}: expected at least {shortest} {of}, got {len(given)}; Seal.new_key() makes a key")
+        raise ValueError(
+            f"{what}: expected at least {shortest} {of}, got {len(given)}; Seal.new_key() makes a key"
+        )
     if len(set(key)) < _FEWEST:
-        raise ValueError(f"{what}: consists of fewer than {_FEWEST} different {of}; Seal.new_key() makes a key")
+        raise ValueError(
+            f"{what}: consists of fewer than {_FEWEST} different {of}; Seal.new_key() makes a key"
+        )
     return hmac.digest(_SALT, key, "sha256")
 
 

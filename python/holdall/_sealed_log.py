@@ -62,9 +62,14 @@ class _Chain:
         """A whole piece that was read, if it holds. SealError: it does not."""
         kind, records = piece[0], int.from_bytes(piece[1 : 1 + _COUNT], "little")
         tag, payload = bytes(piece[_PIECE - TAG : _PIECE]), piece[_PIECE:]
-        holds = [key for key in self._keys if hmac.compare_digest(self._made(key, kind, records, payload), tag)]
+        holds = [
+            key for key in self._keys if hmac.compare_digest(self._made(key, kind, records, payload), tag)
+        ]
         if not holds:
-            raise refusal("the seal of a piece of the log does not hold: it was changed, moved or left out, or is of another log", 0)
+            raise refusal(
+                "the seal of a piece of the log does not hold: it was changed, moved or left out, or is of another log",
+                0,
+            )
         # One key seals all of a log.
         self._keys = holds[:1]
         self._number, self._last = self._number + 1, tag
@@ -262,7 +267,9 @@ class SealedReader:
         **options: Any,
     ) -> None:
         if repair not in (None, "stop"):
-            raise ValueError('repair: expected None or "stop": what follows a damage in a sealed log is not known to follow it')
+            raise ValueError(
+                'repair: expected None or "stop": what follows a damage in a sealed log is not known to follow it'
+            )
         self._pieces = _Pieces(_files.checked(seal))
         self._source, self._closes, self._follow, self._options = source, close, follow, options
         self._stops = repair == "stop"
@@ -332,7 +339,9 @@ class SealedReader:
         self._done = True
         at = self._pieces.at
         if self._pieces.rest:
-            error = _core.TruncatedError(f"the log ends within a piece: it was not written to its end - at byte {at}")
+            error = _core.TruncatedError(
+                f"the log ends within a piece: it was not written to its end - at byte {at}"
+            )
             error.offset = at
             raise error
         if not self._pieces.closed:
