@@ -137,10 +137,10 @@ class _Pieces:
 
     def may_be_torn(self) -> bool:
         """Whether what does not hold, or is not whole, can be what a crash has left of the last piece."""
-        if len(self._bytes) < _PIECE or not any(self._bytes):
+        if len(self._bytes) < _PIECE:
             return True
         length = _PIECE + int.from_bytes(self._bytes[1 + _COUNT : 1 + _COUNT + _LENGTH], "little")
-        return len(self._bytes) <= length
+        return not any(self._bytes[length:])
 
 
 def _at(error: SealError, at: int) -> SealError:
@@ -169,6 +169,7 @@ class SealedWriter:
             self._options = options
             self._before = self._records_then = self.cut = self._at = 0
             self._first, self._broken, self._chain = True, False, None
+            self._start = b""
             if append and self._file is not None:
                 self._go_on(seal)
             if self._chain is None:
@@ -206,8 +207,12 @@ class SealedWriter:
         self._records_then = self._before
 
     def _put_records(self, payload: bytes) -> None:
-        self._put(_FIRST if self._first else _MORE, payload)
-        self._first = False
+        if self._first and len(payload) == _core.file_start_size:
+            # The start of a log alone, which waits for a record.
+            self._start = payload
+            return
+        self._put(_FIRST if self._first else _MORE, self._start + payload)
+        self._first, self._start = False, b""
 
     def _put(self, kind: int, payload: bytes) -> None:
         if self._broken:
@@ -373,3 +378,7 @@ class SealedReader:
         if self._closes is not None:
             self._closes()
             self._closes = None
+
+    def __del__(self) -> None:
+        if getattr(self, "_closes", None) is not None:
+            self.close()

@@ -51,19 +51,19 @@ def iterated(data: Any) -> list[Any]:
 def test_round_trip(tmp_path: pathlib.Path, sync: Any, compress: Any) -> None:
     path = tmp_path / "events.log"
     with holdall.Writer(path, seal=SEAL, sync=sync, compress=compress) as writer:
-        assert [writer.write(record) for record in records(*range(5000))] == list(range(5000))
-        assert writer.records == 5000
+        assert [writer.write(record) for record in records(*range(500))] == list(range(500))
+        assert writer.records == 500
     with holdall.Reader(path, seal=SEAL) as reader:
-        assert list(reader) == records(*range(5000)) and reader.record == 5000 and reader.damage == []
-    assert read(path.read_bytes()) == (list(range(5000)), "")
-    assert read(io.BytesIO(path.read_bytes()))[0] == list(range(5000))
+        assert list(reader) == records(*range(500)) and reader.record == 500 and reader.damage == []
+    assert read(path.read_bytes()) == (list(range(500)), "")
+    assert read(io.BytesIO(path.read_bytes()))[0] == list(range(500))
     with holdall.Reader(path, seal=SEAL) as reader:
-        reader.seek(4990)
-        assert [record["at"] for record in reader] == list(range(4990, 5000))
+        reader.seek(490)
+        assert [record["at"] for record in reader] == list(range(490, 500))
         with pytest.raises(ValueError, match="read forward"):
             reader.seek(0)
     with pytest.raises(IndexError):
-        holdall.Reader(path, seal=SEAL).seek(6000)
+        holdall.Reader(path, seal=SEAL).seek(600)
 
 
 def test_names_are_shared_as_in_any_log(tmp_path: pathlib.Path) -> None:
@@ -74,7 +74,7 @@ def test_names_are_shared_as_in_any_log(tmp_path: pathlib.Path) -> None:
         for record in records(*range(1000)):
             sealed.write(record)
     sizes = [(tmp_path / name).stat().st_size for name in ("plain.log", "sealed.log")]
-    assert sizes[1] - sizes[0] < 100
+    assert sizes[1] - sizes[0] < 150
 
 
 def test_pieces_that_are_changed_moved_repeated_or_left_out(tmp_path: pathlib.Path) -> None:
@@ -226,7 +226,8 @@ def test_a_failed_write(tmp_path: pathlib.Path) -> None:
     file.full = False
     with pytest.raises(ValueError, match="earlier write"):
         writer.write(records(2)[0])
-    writer.close()
+    with pytest.raises(ValueError, match="earlier write"):
+        writer.close()
     assert read(file.getvalue())[0] == [0]
 
 
