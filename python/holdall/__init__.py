@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from . import aio as aio
     from . import bson as bson
     from . import envelope_pickle as envelope_pickle
+    from . import integrations as integrations
     from . import julia as julia
     from . import lisp as lisp
     from . import msgpack as msgpack
@@ -85,7 +86,18 @@ __all__ = [
     "verify",
 ]
 
-_MODULES = ("aio", "bson", "envelope_pickle", "julia", "lisp", "msgpack", "pickle", "resolve", "safe_pickle")
+_MODULES = (
+    "aio",
+    "bson",
+    "envelope_pickle",
+    "integrations",
+    "julia",
+    "lisp",
+    "msgpack",
+    "pickle",
+    "resolve",
+    "safe_pickle",
+)
 
 
 def __getattr__(name: str) -> Any:

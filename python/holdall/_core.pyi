@@ -648,6 +648,7 @@ def outline(data: _BytesLike, format: str, /, *, depth: int, most: int, values: 
 # --- files and logs, for the Python layer only ---
 
 file_start_size: Final[int]
+message_starts: Final[bytes]
 sealed_start: Final[int]
 sealed_log_start: Final[int]
 

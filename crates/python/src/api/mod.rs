@@ -15,6 +15,7 @@ mod pickle;
 mod quick;
 
 use crate::error;
+use holdall_format::hold::tag;
 use pyo3::prelude::*;
 
 /// The native part of holdall.
@@ -61,8 +62,10 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(crate::io::log::check::frames_of, module)?)?;
     module.add_function(wrap_pyfunction!(crate::io::log::check::file_body, module)?)?;
     module.add("file_start_size", holdall_format::hold::frame::START)?;
-    module.add("sealed_start", holdall_format::hold::tag::SEALED)?;
-    module.add("sealed_log_start", holdall_format::hold::tag::SEALED_LOG)?;
+    let starts = [tag::VERSION, tag::VERSION_TRUSTED, tag::VERSION_CONTINUED];
+    module.add("message_starts", pyo3::types::PyBytes::new(module.py(), &starts))?;
+    module.add("sealed_start", tag::SEALED)?;
+    module.add("sealed_log_start", tag::SEALED_LOG)?;
     module.add_function(wrap_pyfunction!(copy::deepcopy, module)?)?;
     module.add_function(wrap_pyfunction!(inspect::outline, module)?)?;
     module.add_function(wrap_pyfunction!(inspect::guess_format, module)?)?;

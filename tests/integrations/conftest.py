@@ -1,0 +1,1 @@
+"""The tests of integrations have an environment of their own: `make test-integrations`."""
