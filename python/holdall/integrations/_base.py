@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypedDict, TypeVar
 
 from .. import _core, _files
@@ -181,3 +182,17 @@ def missing(library: str, extra: str, error: ImportError) -> ImportError:
     return ImportError(
         f"holdall.integrations.{extra} needs {library}: pip install 'holdall[{extra}]'", name=error.name
     )
+
+
+def calling(function: Any, **names: Any) -> Any:
+    """A copy of a library's function for which these names of its module mean something else: for those that call `pickle` by name."""
+    copied = FunctionType(
+        function.__code__,
+        {**function.__globals__, **names},
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    copied.__kwdefaults__ = function.__kwdefaults__
+    copied.__qualname__, copied.__doc__ = function.__qualname__, function.__doc__
+    return copied
