@@ -19,7 +19,7 @@ try:
 except ImportError as error:
     raise missing("APScheduler", "apscheduler", error) from error
 
-__all__ = ["RedisJobStore", "SQLAlchemyJobStore"]
+__all__ = ["RedisJobStore", "SQLAlchemyJobStore"]  # noqa: F822
 
 _BY_STATE = {"date": DateTrigger, "interval": IntervalTrigger}
 _COMBINED = {"and": AndTrigger, "or": OrTrigger}

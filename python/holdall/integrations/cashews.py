@@ -26,13 +26,13 @@ class _HoldPickler(Pickler):
     def __init__(self, codec: Codec) -> None:
         self.codec = codec
 
-    def loads(self, value: bytes) -> Any:  # type: ignore[override,unused-ignore]
+    def loads(self, value: bytes) -> Any:
         made = self.codec.loads(value)
         if made is self.codec.MISS:
             raise _Unreadable
         return made
 
-    def dumps(self, value: Any) -> bytes:  # type: ignore[override,unused-ignore]
+    def dumps(self, value: Any) -> bytes:
         return self.codec.dumps(value)
 
 
@@ -41,7 +41,7 @@ def setup(cache: Any, settings_url: str, *args: Any, **options: Any) -> Any:
 
     options: those of `cache.setup` (but `pickle_type`) and those of `holdall.integrations.Codec`.
     """
-    codec = Codec(**{name: options.pop(name) for name in [*options] if name in _OWN})  # type: ignore[misc]
+    codec = Codec(**{name: options.pop(name) for name in [*options] if name in _OWN})
     backend = cache.setup(settings_url, *args, pickle_type=PicklerType.DEFAULT, **options)
     backend.serializer.set_pickler(_HoldPickler(codec))
     return backend

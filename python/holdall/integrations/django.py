@@ -123,11 +123,11 @@ class _Cache:
             return default
 
     def _get(self, key: str, default: Any, version: int | None) -> Any:
-        return super().get(key, default, version)  # type: ignore[misc]
+        return super().get(key, default, version)
 
     def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
         try:
-            return super().incr(key, delta, version)  # type: ignore[misc,no-any-return]
+            return super().incr(key, delta, version)
         except _Unreadable:
             raise ValueError(f"Key '{key}' not found") from None
 
@@ -151,17 +151,17 @@ def _calling(backend: Any, *names: str) -> Any:
     return type(backend.__name__, (backend,), {name: method(name) for name in names})
 
 
-class LocMemCache(_Cache, _calling(locmem.LocMemCache, "add", "get", "set", "incr")):  # type: ignore[misc]
+class LocMemCache(_Cache, _calling(locmem.LocMemCache, "add", "get", "set", "incr")):
     """Django's cache in this process's memory."""
 
 
-class DatabaseCache(_Cache, _calling(db.DatabaseCache, "get_many", "_base_set")):  # type: ignore[misc]
+class DatabaseCache(_Cache, _calling(db.DatabaseCache, "get_many", "_base_set")):
     """Django's cache in a table of the database."""
 
     def get_many(self, keys: Iterable[str], version: int | None = None) -> dict[str, Any]:
         wanted = list(keys)
         try:
-            return super().get_many(wanted, version)  # type: ignore[no-any-return]
+            return super().get_many(wanted, version)
         except _Unreadable:
             # One by one: those that can be read are there.
             found: dict[str, Any] = {}
@@ -170,7 +170,7 @@ class DatabaseCache(_Cache, _calling(db.DatabaseCache, "get_many", "_base_set"))
             return found
 
 
-class FileBasedCache(_Cache, _calling(filebased.FileBasedCache, "get", "touch", "_is_expired")):  # type: ignore[misc]
+class FileBasedCache(_Cache, _calling(filebased.FileBasedCache, "get", "touch", "_is_expired")):
     """Django's cache in a folder of files."""
 
     def _write_content(self, file: Any, timeout: Any, value: Any) -> None:
@@ -185,7 +185,7 @@ class FileBasedCache(_Cache, _calling(filebased.FileBasedCache, "get", "touch", 
 
     def touch(self, key: str, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
         try:
-            return super().touch(key, timeout, version)  # type: ignore[no-any-return]
+            return super().touch(key, timeout, version)
         except zlib.error as error:
             return bool(self._damaged(error, False))
 
@@ -198,7 +198,7 @@ class FileBasedCache(_Cache, _calling(filebased.FileBasedCache, "get", "touch", 
 
     def has_key(self, key: str, version: int | None = None) -> bool:
         try:
-            return super().has_key(key, version)  # type: ignore[no-any-return]
+            return super().has_key(key, version)
         except _Unreadable:
             return False
 

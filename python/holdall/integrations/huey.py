@@ -31,7 +31,7 @@ class HoldSerializer(Serializer):
         super().__init__()
         given = options.get("types", ())
         listed = given if isinstance(given, (list, tuple)) else [given]
-        options["types"] = [Message, Error, *listed]  # type: ignore[list-item]
+        options["types"] = [Message, Error, *listed]
         self.codec = Codec(**options).without_misses()
 
     def _serialize(self, data: Any) -> bytes:

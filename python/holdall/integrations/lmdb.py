@@ -30,7 +30,7 @@ class Store(MutableMapping[str, Any]):
     def __init__(self, env: lmdb.Environment, db: Any = None, **options: Unpack[Options]) -> None:
         self.env, self.db = env, db
         self.codec = Codec(**options)
-        self._types = {name: options[name] for name in ("types", "trust", "limits") if name in options}  # type: ignore[literal-required]
+        self._types = {name: options[name] for name in ("types", "trust", "limits") if name in options}
 
     def get_in(self, txn: lmdb.Transaction, key: str) -> Any:
         """The value of a key, within a transaction. KeyError: there is none."""

@@ -1,42 +1,39 @@
-"""rq: `Queue(connection=..., serializer=HoldSerializer(types=[Order]))`, or its dotted name on the worker's command line.
+"""rq: `Queue(connection=..., serializer=HoldSerializer)`, and `--serializer holdall.integrations.rq.HoldSerializer` for workers.
 
-rq worker --serializer shop.queues.serializer
+With options it is a class in a module of yours, whose dotted name rq's worker processes import:
+
+    class Serializer(HoldSerializer):
+        codec = Codec(types=[Order], seal=seal)
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ._base import Codec, missing
+from ._base import Configured, missing
 
 try:
     import rq  # noqa: F401
 except ImportError as error:
     raise missing("rq", "rq", error) from error
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from ._base import Options
-
-__all__ = ["HoldSerializer", "serializer"]
+__all__ = ["HoldSerializer"]
 
 
-class HoldSerializer:
-    """What queues, jobs and workers take as `serializer`. A job that can't be read is rq's DeserializationError, and fails.
+class HoldSerializer(Configured):
+    """What queues, jobs and workers take as `serializer`: this class, or a subclass with a `codec` of its own.
 
-    options: those of `holdall.integrations.Codec`, but for `unreadable="miss"`.
+    A job that can't be read is rq's DeserializationError, and fails. There are no misses.
     """
 
-    def __init__(self, **options: Unpack[Options]) -> None:
-        self.codec = Codec(**options).without_misses()
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.codec.without_misses()
 
-    def dumps(self, obj: Any, /) -> bytes:
-        return self.codec.dumps(obj)
+    @classmethod
+    def dumps(cls, obj: Any, /) -> bytes:
+        return cls.codec.dumps(obj)
 
-    def loads(self, data: Any, /) -> Any:
-        return self.codec.loads(data)
-
-
-serializer = HoldSerializer()
-"""One without options, for `--serializer holdall.integrations.rq.serializer`."""
+    @classmethod
+    def loads(cls, data: Any, /) -> Any:
+        return cls.codec.loads(data)
