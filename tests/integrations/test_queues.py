@@ -77,7 +77,9 @@ def test_rq_worker(redis_server: int, redis_url: str) -> None:
     planted = queue.enqueue(doubled, Order(9, []))
     connection.hset(planted.key, "data", pickle.dumps(("os.getpid", None, (), {})))
     SimpleWorker([queue], connection=connection, serializer=ours).work(burst=True, logging_level="CRITICAL")
-    assert [job.return_value(refresh=True) for job in jobs] == [Order(number * 2, ["x"]) for number in range(5)]
+    assert [job.return_value(refresh=True) for job in jobs] == [
+        Order(number * 2, ["x"]) for number in range(5)
+    ]
     assert Job.fetch(jobs[3].id, connection=connection, serializer=ours).meta == {"by": ("me", 3)}
     assert bad.get_status(refresh=True) == planted.get_status(refresh=True) == "failed"
 
@@ -100,7 +102,9 @@ def test_huey_tasks(tmp_path: Any) -> None:
 
     from holdall.integrations.huey import HoldSerializer
 
-    huey = SqliteHuey("tests", filename=str(tmp_path / "huey.db"), serializer=HoldSerializer(types=[Order], **SEAL))
+    huey = SqliteHuey(
+        "tests", filename=str(tmp_path / "huey.db"), serializer=HoldSerializer(types=[Order], **SEAL)
+    )
 
     @huey.task()
     def double(order: Order) -> Order:
@@ -207,7 +211,12 @@ async def test_arq_worker(redis_server: int, redis_url: str) -> None:
     jobs = [await pool.enqueue_job("double", Order(number, ["x"])) for number in range(5)]
     failed = await pool.enqueue_job("fail")
     worker = Worker(
-        [func(double, name="double"), func(fail, name="fail")], redis_pool=pool, burst=True, poll_delay=0.01, max_tries=1, **ours
+        [func(double, name="double"), func(fail, name="fail")],
+        redis_pool=pool,
+        burst=True,
+        poll_delay=0.01,
+        max_tries=1,
+        **ours,
     )
     await worker.main()
     assert [await job.result(timeout=5) for job in jobs] == [Order(number * 2, ["x"]) for number in range(5)]
@@ -243,7 +252,9 @@ async def test_taskiq_broker() -> None:
     when = datetime.date(2026, 1, 2)
     tasks = [await double.kiq(Order(number, ["x"]), when=when) for number in range(5)]
     results = [await task.wait_result(timeout=5) for task in tasks]
-    assert [result.return_value for result in results] == [(Order(number * 2, ["x"]), when) for number in range(5)]
+    assert [result.return_value for result in results] == [
+        (Order(number * 2, ["x"]), when) for number in range(5)
+    ]
     await broker.shutdown()
     with pytest.raises(DecodeError):
         broker.formatter.loads(b'{"task_id": "1"}')
@@ -279,7 +290,12 @@ def test_apscheduler(store: str, redis_server: int, redis_url: str, tmp_path: An
         "interval": IntervalTrigger(minutes=7, timezone=zone),
         "date": DateTrigger(datetime.datetime(2099, 1, 2, tzinfo=zone)),
         "or": OrTrigger([CronTrigger(hour=1, timezone=zone), IntervalTrigger(hours=3, timezone=zone)]),
-        "and": AndTrigger([CronTrigger(hour=1, minute=0, timezone=zone), CronTrigger(day_of_week="mon", hour=1, minute=0, timezone=zone)]),
+        "and": AndTrigger(
+            [
+                CronTrigger(hour=1, minute=0, timezone=zone),
+                CronTrigger(day_of_week="mon", hour=1, minute=0, timezone=zone),
+            ]
+        ),
     }
     first = BackgroundScheduler(jobstores={"default": made(types=Order)}, timezone=zone)
     first.start(paused=True)
@@ -294,7 +310,9 @@ def test_apscheduler(store: str, redis_server: int, redis_url: str, tmp_path: An
     for name, job in jobs.items():
         assert str(job.trigger) == str(triggers[name]) and repr(job.trigger) == repr(triggers[name])
         assert job.args == (Order(1, [name]),) and job.next_run_time == times[name]
-    second.add_job(record, "date", [Order(2, [])], run_date=datetime.datetime.now(zone), misfire_grace_time=60)
+    second.add_job(
+        record, "date", [Order(2, [])], run_date=datetime.datetime.now(zone), misfire_grace_time=60
+    )
     second.resume()
     deadline = time.monotonic() + 10
     while not ran and time.monotonic() < deadline:
@@ -315,7 +333,14 @@ def test_apscheduler(store: str, redis_server: int, redis_url: str, tmp_path: An
 def test_apscheduler_triggers_of_hostile_data() -> None:
     from holdall.integrations.apscheduler import _raised
 
-    for lowered in (("cron", 5), ("date", {}), ("other", {}), (), ("and", [("date", None)], 0), ("cron", {"hour": "?"})):
+    for lowered in (
+        ("cron", 5),
+        ("date", {}),
+        ("other", {}),
+        (),
+        ("and", [("date", None)], 0),
+        ("cron", {"hour": "?"}),
+    ):
         with pytest.raises(DecodeError, match="not a trigger"):
             _raised(lowered)
 

@@ -30,7 +30,9 @@ class Store(MutableMapping[str, Any]):
     def __init__(self, env: lmdb.Environment, db: Any = None, **options: Unpack[Options]) -> None:
         self.env, self.db = env, db
         self.codec = Codec(**options)
-        self._types = {name: options[name] for name in ("types", "trust", "limits") if name in options}
+        self._types: dict[str, Any] = {
+            name: options[name] for name in ("types", "trust", "limits") if name in options
+        }
 
     def get_in(self, txn: lmdb.Transaction, key: str) -> Any:
         """The value of a key, within a transaction. KeyError: there is none."""
@@ -46,17 +48,18 @@ class Store(MutableMapping[str, Any]):
 
     def field(self, key: str, *path: Any) -> Any:
         """One part of a value, `store.field("order 7", "lines", 0)`: only that is built. Of sealed values all is compared first."""
-        with self.env.begin(buffers=True) as txn:
+        # A copy: memory of LMDB's is good for the transaction alone, and what is built may be a view of it.
+        with self.env.begin() as txn:
             data = txn.get(key.encode(), db=self.db)
-            if data is None:
-                raise KeyError(key)
-            if self.codec.seal is not None:
-                data = self.codec.seal.unwrap(data)
-            with _core.Document(data, **self._types) as document:
-                made: Any = document
-                for step in path[:-1]:
-                    made = made[step]
-                return made.get(path[-1]) if isinstance(made, _core.Document) else made[path[-1]]
+        if data is None:
+            raise KeyError(key)
+        if self.codec.seal is not None:
+            data = self.codec.seal.unwrap(data)
+        with _core.Document(data, **self._types) as document:
+            made: Any = document
+            for step in path:
+                made = made[step]
+            return made.load() if isinstance(made, _core.Document) else made
 
     def __getitem__(self, key: str) -> Any:
         with self.env.begin() as txn:

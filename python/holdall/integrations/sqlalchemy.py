@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ._base import Codec, missing
 
 try:
+    from sqlalchemy.ext.mutable import MutableDict, MutableList, MutableSet
     from sqlalchemy.types import LargeBinary, TypeDecorator
 except ImportError as error:
     raise missing("SQLAlchemy", "sqlalchemy", error) from error
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from ._base import Options
 
 __all__ = ["HoldType"]
+
+
+_PLAIN: dict[type[Any], Any] = {MutableDict: dict, MutableList: list, MutableSet: set}
 
 
 class HoldType(TypeDecorator[Any]):
@@ -35,7 +39,11 @@ class HoldType(TypeDecorator[Any]):
         self.codec = Codec(**options) if codec is None else codec
 
     def process_bind_param(self, value: Any, dialect: Any) -> bytes | None:
-        return None if value is None else self.codec.dumps(value)
+        if value is None:
+            return None
+        # What notices changes is put around a loaded value anew.
+        plain = _PLAIN.get(type(value))
+        return self.codec.dumps(value if plain is None else plain(value))
 
     def process_result_value(self, value: Any, dialect: Any) -> Any:
         if value is None:
