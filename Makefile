@@ -68,7 +68,7 @@ bench-lisp: override ARGS += --only sbcl
 bench-lisp: bench ## of these, cl-binary-store's data sets beside SBCL; CL_BINARY_STORE=the library's source
 
 ##@ Check
-.PHONY: check test beside-the-build beside-the-tests lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-readers check-versions peers check-evolution-peers corpora interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
+.PHONY: check test beside-the-build beside-the-tests lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-readers check-versions peers check-evolution-peers corpora test-integrations bench-integrations interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
 # `+`: what stands in a variable is not seen to be make, which would keep its jobs to itself.
 STEP = +@$(MAKE) --no-print-directory
 # What takes more than a few seconds: hostile inputs, deep graphs, processes that are killed, random graphs, whole programs.
@@ -190,6 +190,16 @@ check-evolution-peers: $(EXTENSION) $(VENV)/.stamp-test $(VENV)/.stamp-evolution
 
 corpora: $(VENV)/.stamp-venv ## fetch others' suites and documents that tests read, by pip and npm, into .corpora
 	$(BIN)/python -m tests.support.corpora
+
+# The libraries of docs/integrations, in an environment of their own. Of the same Python as the extension.
+INTEGRATIONS := .venv-integrations
+IN_INTEGRATIONS = PYTHONPATH=$(CURDIR):$(CURDIR)/python $(INTEGRATIONS)/bin/python
+test-integrations: $(EXTENSION) $(INTEGRATIONS)/.stamp ## holdall in the place of other libraries' serializers, with those libraries; redis-server for some. ARGS="-k django"
+	$(IN_INTEGRATIONS) -m pytest -q -p no:cacheprovider -c tests/integrations/pytest.ini --rootdir . tests/integrations $(ARGS)
+
+bench-integrations: $(INTEGRATIONS)/.stamp ## the table of ratios to these libraries' own serializers, interleaved, into docs/integrations/README.md
+	$(RELEASE)
+	@$(IN_INTEGRATIONS) -m tests.integrations.ratios $(ARGS)
 
 interpreter-tests: $(EXTENSION) $(VENV)/.stamp-test ## CPython's own tests of pickling and copying, with ours in their place
 	$(BIN)/python tests/interpreter/run.py $(ARGS)
@@ -342,6 +352,11 @@ $(PEER_SOURCES)/.stamp: tests/peers/sources.txt | $(PEERS)/.stamp
 		version=$$(sed -n "s/^$$name==\([^ ]*\).*/\1/p" $<); \
 		tar -xzf $(PEER_SOURCES)/archives/$$name-$$version.tar.gz --strip-components 1 -C $(PEER_SOURCES)/$$name; \
 	done
+$(INTEGRATIONS)/.stamp: tests/integrations/requirements.txt | $(VENV)/.stamp-venv
+	$(BIN)/python -m venv $(INTEGRATIONS)
+	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
+
 $(ZOO)/.stamp: tests/zoo/requirements.txt | $(VENV)/.stamp-venv
 	$(BIN)/python -m venv $(ZOO)
 	$(ZOO)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -r tests/zoo/requirements.txt
