@@ -83,8 +83,8 @@ class Codec:
             raise ValueError(f'unreadable: expected "error" or "miss", got {self.unreadable!r}')
         if self.old is not None and not callable(self.old):
             raise TypeError(f"old: expected a function of bytes, got {type(self.old).__name__}")
-        to = {name: given.pop(name) for name in ("refs", "enc_hook") if name in given}
-        both = {name: given[name] for name in ("trust", "seal") if name in given}
+        to: dict[str, Any] = {name: given.pop(name) for name in ("refs", "enc_hook") if name in given}
+        both: dict[str, Any] = {name: given[name] for name in ("trust", "seal") if name in given}
         self._encoder = Encoder(**to, **both)
         self._decoder = Decoder(**given)
         self._to: dict[str, Any] = {"refs": True, "enc_hook": None, "trust": False, **to, **both}
