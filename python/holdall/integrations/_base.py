@@ -83,15 +83,15 @@ class Codec:
             raise ValueError(f'unreadable: expected "error" or "miss", got {self.unreadable!r}')
         if self.old is not None and not callable(self.old):
             raise TypeError(f"old: expected a function of bytes, got {type(self.old).__name__}")
-        to = {name: given.pop(name) for name in ("refs", "enc_hook") if name in given}
-        both = {name: given[name] for name in ("trust", "seal") if name in given}
+        to: dict[str, Any] = {name: given.pop(name) for name in ("refs", "enc_hook") if name in given}
+        both: dict[str, Any] = {name: given[name] for name in ("trust", "seal") if name in given}
         self._encoder = Encoder(**to, **both)
         self._decoder = Decoder(**given)
-        self._to = {"refs": True, "enc_hook": None, "trust": False, **to, **both}
+        self._to: dict[str, Any] = {"refs": True, "enc_hook": None, "trust": False, **to, **both}
         # Refused now, if it is none.
         self.dumps = self._encoder.encode if self.compress is None else self._compressed  # type: ignore[method-assign]
         if self.compress is not None:
-            self._compressed(None)
+            self._compressed(bytes(_COMPRESSED_FROM))
         if self.unreadable == "error" and self.old is None:
             self.loads = self._decoder.decode  # type: ignore[method-assign]
 
@@ -180,7 +180,8 @@ class Configured:
 def missing(library: str, extra: str, error: ImportError) -> ImportError:
     """What an import says where the library isn't there."""
     return ImportError(
-        f"holdall.integrations.{extra} needs {library}: pip install 'holdall[{extra}]'", name=error.name
+        f"holdall.integrations.{extra.replace('-', '_')} needs {library}: pip install 'holdall[{extra}]'",
+        name=error.name,
     )
 
 

@@ -101,11 +101,8 @@ class HoldBackend(FileSystemStoreBackend):
 joblib.register_store_backend("hold", HoldBackend)
 
 
-def dump(
-    value: Any, filename: Any, compress: Any = 0, protocol: object = None, **options: Unpack[Options]
-) -> list[str]:
+def dump(value: Any, filename: Any, compress: Any = 0, protocol: object = None, **options: Any) -> list[str]:
     """`joblib.dump`, into a file of holdall's."""
-    options.pop("compress", None)
     if hasattr(filename, "write"):
         _InNumpyPicklesPlace(Codec(**options)).dump(value, filename, compress)
         return []

@@ -31,6 +31,7 @@ class Shelf(shelve.Shelf[Any]):
         **options: Unpack[Options],
     ) -> None:
         super().__init__(dict, None, writeback, keyencoding)
+        self.writeback = writeback
         self.codec = Codec(**options)
 
     def __getitem__(self, key: str) -> Any:
@@ -61,4 +62,5 @@ def open(filename: str, flag: Any = "c", *, writeback: bool = False, **options: 
     """
     import dbm
 
-    return Shelf(dbm.open(filename, flag), writeback=writeback, **options)
+    database: Any = dbm.open(filename, flag)  # noqa: SIM115
+    return Shelf(database, writeback=writeback, **options)
