@@ -179,9 +179,9 @@ class Configured:
 
 def missing(library: str, extra: str, error: ImportError) -> ImportError:
     """What an import says where the library isn't there."""
+    module = extra.replace("-", "_")
     return ImportError(
-        f"holdall.integrations.{extra.replace('-', '_')} needs {library}: pip install 'holdall[{extra}]'",
-        name=error.name,
+        f"holdall.integrations.{module} needs {library}: pip install 'holdall[{extra}]'", name=error.name
     )
 
 
