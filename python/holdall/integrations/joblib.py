@@ -107,7 +107,7 @@ def dump(value: Any, filename: Any, compress: Any = 0, protocol: object = None, 
         _InNumpyPicklesPlace(Codec(**options)).dump(value, filename, compress)
         return []
     to = {name: options[name] for name in options if name in ("refs", "enc_hook", "trust", "seal")}
-    _files.dump(value, filename, compress=_compression(compress), **to)  # type: ignore[arg-type]
+    _files.dump(value, filename, compress=_compression(compress), sync=False, **to)  # type: ignore[arg-type]
     return [str(filename)]
 
 
