@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import dataclasses
 import datetime
+import functools
 import gc
 import json
 import multiprocessing
@@ -344,10 +345,9 @@ def measured(make: Any, rounds: int) -> tuple[str, list[float]]:
             for store, restore in (own, ours):
                 store(value)
                 assert restore() == value
-            found.append(
-                ratio(repeated(lambda: own[0](value), times), repeated(lambda: ours[0](value), times), rounds)
-            )
-            found.append(ratio(repeated(own[1], times), repeated(ours[1], times), rounds))
+            stores = [repeated(functools.partial(store, value), times) for store, _ in (own, ours)]
+            restores = [repeated(restore, times) for _, restore in (own, ours)]
+            found += [ratio(*stores, rounds), ratio(*restores, rounds)]
     return default, found
 
 
