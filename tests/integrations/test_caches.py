@@ -1,4 +1,4 @@
-"""dogpile.cache, aiocache, cachelib, Flask-Session, requests-cache, cashews, shelve, LMDB, RocksDB, redis-py, SQLAlchemy."""
+"""dogpile.cache, aiocache, cachelib, Flask-Session, requests-cache, cashews, LMDB, RocksDB, redis-py, SQLAlchemy."""
 
 from __future__ import annotations
 
@@ -298,48 +298,6 @@ def test_requests_cache(tmp_path: Any) -> None:
     finally:
         server.shutdown()
         server.server_close()
-
-
-# --- shelve ---
-
-
-class TestShelve(Contract):
-    @pytest.fixture(autouse=True)
-    def folder(self, tmp_path: Any) -> None:
-        self.path = str(tmp_path / "shelf")
-
-    def open(self, **options: Any) -> Any:
-        from holdall.integrations.shelve import Shelf
-
-        self.data: dict[bytes, bytes] = getattr(self, "data", {})
-        return Shelf(self.data, **options)
-
-    def put(self, store: Any, value: Any) -> None:
-        store["key"] = value
-
-    def get(self, store: Any) -> Any:
-        return store.get("key", MISSING) if store.codec.unreadable != "miss" else self.or_missing(store)
-
-    def or_missing(self, store: Any) -> Any:
-        try:
-            return store["key"]
-        except KeyError:
-            return MISSING
-
-    def raw(self, store: Any) -> bytes:
-        return self.data[b"key"]
-
-    def plant(self, store: Any, data: bytes) -> None:
-        self.data[b"key"] = data
-
-    def test_writeback_and_files(self) -> None:
-        from holdall.integrations import shelve
-
-        with shelve.open(self.path, writeback=True) as shelf:
-            shelf["key"] = [1]
-            shelf["key"].append({2})
-        with shelve.open(self.path) as shelf:
-            assert shelf["key"] == [1, {2}] and list(shelf) == ["key"]
 
 
 # --- LMDB, RocksDB ---

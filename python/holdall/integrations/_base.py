@@ -91,7 +91,7 @@ class Codec:
         # Refused now, if it is none.
         self.dumps = self._encoder.encode if self.compress is None else self._compressed  # type: ignore[method-assign]
         if self.compress is not None:
-            self._compressed(None)
+            self._compressed(bytes(_COMPRESSED_FROM))
         if self.unreadable == "error" and self.old is None:
             self.loads = self._decoder.decode  # type: ignore[method-assign]
 
@@ -179,8 +179,9 @@ class Configured:
 
 def missing(library: str, extra: str, error: ImportError) -> ImportError:
     """What an import says where the library isn't there."""
+    module = extra.replace("-", "_")
     return ImportError(
-        f"holdall.integrations.{extra} needs {library}: pip install 'holdall[{extra}]'", name=error.name
+        f"holdall.integrations.{module} needs {library}: pip install 'holdall[{extra}]'", name=error.name
     )
 
 

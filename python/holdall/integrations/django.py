@@ -21,7 +21,7 @@ from ._base import Codec, Configured, Options, calling, missing
 
 try:
     from django.core.cache.backends import db, filebased, locmem, redis
-    from django.core.cache.backends.base import DEFAULT_TIMEOUT
+    from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
     from django.utils.functional import Promise
     from django.utils.module_loading import import_string
     from django.utils.safestring import SafeString
@@ -105,7 +105,7 @@ class _InPicklesPlace:
         raise error
 
 
-class _Cache:
+class _Cache(BaseCache):
     """A backend whose methods call holdall where they call pickle."""
 
     codec: Codec
@@ -123,11 +123,11 @@ class _Cache:
             return default
 
     def _get(self, key: str, default: Any, version: int | None) -> Any:
-        return super().get(key, default, version)  # type: ignore[misc]
+        return super().get(key, default, version)
 
     def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
         try:
-            return super().incr(key, delta, version)  # type: ignore[misc]
+            return super().incr(key, delta, version)
         except _Unreadable:
             raise ValueError(f"Key '{key}' not found") from None
 
@@ -151,11 +151,17 @@ def _calling(backend: Any, *names: str) -> Any:
     return type(backend.__name__, (backend,), {name: method(name) for name in names})
 
 
-class LocMemCache(_Cache, _calling(locmem.LocMemCache, "add", "get", "set", "incr")):  # type: ignore[misc]
+_LocMemCache: Any = _calling(locmem.LocMemCache, "add", "get", "set", "incr")
+
+
+class LocMemCache(_Cache, _LocMemCache):
     """Django's cache in this process's memory."""
 
 
-class DatabaseCache(_Cache, _calling(db.DatabaseCache, "get_many", "_base_set")):  # type: ignore[misc]
+_DatabaseCache: Any = _calling(db.DatabaseCache, "get_many", "_base_set")
+
+
+class DatabaseCache(_Cache, _DatabaseCache):
     """Django's cache in a table of the database."""
 
     def get_many(self, keys: Iterable[str], version: int | None = None) -> dict[str, Any]:
@@ -170,7 +176,10 @@ class DatabaseCache(_Cache, _calling(db.DatabaseCache, "get_many", "_base_set"))
             return found
 
 
-class FileBasedCache(_Cache, _calling(filebased.FileBasedCache, "get", "touch", "_is_expired")):  # type: ignore[misc]
+_FileBasedCache: Any = _calling(filebased.FileBasedCache, "get", "touch", "_is_expired")
+
+
+class FileBasedCache(_Cache, _FileBasedCache):
     """Django's cache in a folder of files."""
 
     def _write_content(self, file: Any, timeout: Any, value: Any) -> None:

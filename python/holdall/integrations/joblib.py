@@ -101,16 +101,13 @@ class HoldBackend(FileSystemStoreBackend):
 joblib.register_store_backend("hold", HoldBackend)
 
 
-def dump(  # type: ignore[misc]
-    value: Any, filename: Any, compress: Any = 0, protocol: object = None, **options: Unpack[Options]
-) -> list[str]:
+def dump(value: Any, filename: Any, compress: Any = 0, protocol: object = None, **options: Any) -> list[str]:
     """`joblib.dump`, into a file of holdall's."""
-    options.pop("compress", None)
     if hasattr(filename, "write"):
         _InNumpyPicklesPlace(Codec(**options)).dump(value, filename, compress)
         return []
     to = {name: options[name] for name in options if name in ("refs", "enc_hook", "trust", "seal")}
-    _files.dump(value, filename, compress=_compression(compress), **to)  # type: ignore[arg-type]
+    _files.dump(value, filename, compress=_compression(compress), sync=False, **to)  # type: ignore[arg-type]
     return [str(filename)]
 
 

@@ -26,9 +26,9 @@ class Serializer:
     def __call__(self, value: Any, context: Any = None) -> bytes | None:
         return None if value is None else self.codec.dumps(value)
 
-    def serialize(self, topic: str, headers: Any, value: Any = None) -> bytes | None:
-        """kafka-python's interface of classes."""
-        return self(value)
+    def serialize(self, topic: str, *headers_and_value: Any) -> bytes | None:
+        """kafka-python's interface of classes. Before its version 3 there are no headers."""
+        return self(headers_and_value[-1])
 
 
 class Deserializer:
@@ -43,6 +43,6 @@ class Deserializer:
     def __call__(self, value: bytes | None, context: Any = None) -> Any:
         return None if value is None else self.codec.loads(value)
 
-    def deserialize(self, topic: str, headers: Any, value: bytes | None = None) -> Any:
-        """kafka-python's interface of classes."""
-        return self(value)
+    def deserialize(self, topic: str, *headers_and_value: Any) -> Any:
+        """kafka-python's interface of classes. Before its version 3 there are no headers."""
+        return self(headers_and_value[-1])

@@ -32,7 +32,7 @@ _LOADS: dict[str, Any] = {
 
 def respond(request: Any, content: Any, status_code: int = 200) -> Response[Any]:
     """A response in the form that the client asks for: hold, MessagePack or BSON, or what Litestar makes of it by itself."""
-    kind = request.accept.best_match([*_DUMPS, "application/json"])
+    kind = request.accept.best_match(["application/json", *_DUMPS])
     if kind in _DUMPS:
         return Response(
             _DUMPS[kind](content), status_code=status_code, media_type=kind, headers={"vary": "accept"}

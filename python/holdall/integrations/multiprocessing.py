@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import copyreg
 import io
-from collections import ChainMap
 from multiprocessing.reduction import ForkingPickler
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +31,7 @@ class _Pickler(envelope_pickle.Pickler):
         super().__init__(file, protocol)
         # Locks, connections and sockets go by what multiprocessing registers.
         extra = ForkingPickler._extra_reducers  # type: ignore[attr-defined]
-        self.dispatch_table = ChainMap(extra, copyreg.dispatch_table)
+        self.dispatch_table = {**copyreg.dispatch_table, **extra}
 
 
 def _dumps(cls: Any, obj: Any, protocol: int | None = None) -> Any:

@@ -40,13 +40,19 @@ class Messages:
         if self.codec.seal is not None:
             return [self._encoder.encode(obj)]
         buffers: list[Any] = []
-        return [self._encoder.encode(obj, buffers), *(memoryview(buffer) for buffer in buffers)]
+        return [self._encoder.encode(obj, buffers), *(memoryview(one) for one in buffers)]
 
     def of(self, parts: list[Any]) -> Any:
         """The object of the parts that came. Raises DecodeError: it can't be read."""
         if len(parts) == 1:
             return self.codec.loads(parts[0])
-        return self._decoder.decode(parts[0], parts[1:])
+        left = iter(parts[1:])
+        made = self._decoder.decode(parts[0], left)
+        for _ in left:
+            error = _core.DecodeError("more parts than the message has buffers - at byte 0")
+            error.offset = 0
+            raise error
+        return made
 
     def send(self, socket: zmq.Socket[Any], obj: Any, flags: int = 0) -> Any:
         """Send an object. The memory of its large arrays must not change until it was sent."""

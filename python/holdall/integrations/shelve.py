@@ -31,6 +31,7 @@ class Shelf(shelve.Shelf[Any]):
         **options: Unpack[Options],
     ) -> None:
         super().__init__(dict, None, writeback, keyencoding)
+        self.writeback = writeback
         self.codec = Codec(**options)
 
     def __getitem__(self, key: str) -> Any:
@@ -39,12 +40,12 @@ class Shelf(shelve.Shelf[Any]):
         made = self.codec.loads(self.dict[key.encode(self.keyencoding)])  # type: ignore[attr-defined]
         if made is self.codec.MISS:
             raise KeyError(key)
-        if self.writeback:  # type: ignore[attr-defined]
+        if self.writeback:
             self.cache[key] = made  # type: ignore[attr-defined]
         return made
 
     def __setitem__(self, key: str, value: Any) -> None:
-        if self.writeback:  # type: ignore[attr-defined]
+        if self.writeback:
             self.cache[key] = value  # type: ignore[attr-defined]
         self.dict[key.encode(self.keyencoding)] = self.codec.dumps(value)  # type: ignore[attr-defined]
 
@@ -61,4 +62,5 @@ def open(filename: str, flag: Any = "c", *, writeback: bool = False, **options: 
     """
     import dbm
 
-    return Shelf(dbm.open(filename, flag), writeback=writeback, **options)  # type: ignore[arg-type]
+    database: Any = dbm.open(filename, flag)  # noqa: SIM115
+    return Shelf(database, writeback=writeback, **options)

@@ -114,7 +114,7 @@ def respond(
     for kind in _accepted(request.headers.get("accept") or "*/*"):
         form = default if kind in ("*/*", "application/*") else _RESPONSES.get(kind)
         if form is not None:
-            made = form(content, status_code, headers)
+            made = form(content, status_code, headers, kind if kind in _RESPONSES else None)
             made.headers["vary"] = "accept"
             return made
     raise HTTPException(406, f"expected an Accept of {', '.join(_RESPONSES)}")
@@ -125,7 +125,8 @@ async def read(request: Any, *, type: Any = Any, limits: Limits | None = None, m
 
     limits: `Limits.strict()` where none are given. most: bytes of the body.
 
-    Raises HTTPException: 413, the body is too long; 415, another form; 422, not a `type`, with the path; 400, malformed.
+    Raises HTTPException: 413, the body is too long; 415, another form; 422, not a `type`: its text says where, and its
+    `__cause__` is the ValidationError with the path; 400, malformed.
     """
     kind = (request.headers.get("content-type") or "").partition(";")[0].strip().lower()
     load = _READERS.get(kind)
@@ -140,9 +141,9 @@ async def read(request: Any, *, type: Any = Any, limits: Limits | None = None, m
     try:
         return load(b"".join(parts), type=type, limits=limits or Limits.strict())
     except ValidationError as error:
-        raise HTTPException(422, {"error": str(error), "path": list(error.path)}) from error
+        raise HTTPException(422, str(error)) from error
     except DecodeError as error:
-        raise HTTPException(400, {"error": str(error)}) from error
+        raise HTTPException(400, str(error)) from error
 
 
 def body(type: Any, **options: Any) -> Callable[[Any], Any]:
