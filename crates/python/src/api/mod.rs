@@ -42,6 +42,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     crate::types::resolver::add_to(module)?;
     module.add_class::<codec::Encoder>()?;
     module.add_class::<codec::Decoder>()?;
+    module.add_function(wrap_pyfunction!(crate::cpython::layouts_known, module)?)?;
     module.add_function(wrap_pyfunction!(functions::dumps, module)?)?;
     module.add_function(wrap_pyfunction!(functions::loads, module)?)?;
     module.add_function(wrap_pyfunction!(pickle::dumps_pickle, module)?)?;
