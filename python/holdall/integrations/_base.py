@@ -142,8 +142,8 @@ class Codec:
         )
 
     def key(self, obj: object, /) -> bytes:
-        """The bytes of something that is looked up by them: equal objects have equal bytes."""
-        return _core.dumps(obj, canonical=True, trust=self.trust)
+        """The bytes of something that is looked up by them: equal objects have equal bytes. A class in it becomes its name."""
+        return _core.dumps(obj, canonical=True, trust=self.trust, enc_hook=None if self.trust else _name_of)
 
     def using(self, **options: Unpack[Options]) -> Codec:
         """The same, with some options changed."""
@@ -156,8 +156,22 @@ class Codec:
             raise ValueError('unreadable: this library has no misses, so only "error" is possible')
         return self
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Codec) and self.options == other.options
+
+    def __hash__(self) -> int:
+        return hash(tuple(sorted(self.options)))
+
     def __repr__(self) -> str:
         return f"Codec({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
+
+
+def _name_of(key: Any) -> str:
+    if isinstance(key, type):
+        return f"<class {key.__module__}.{key.__qualname__}>"
+    raise _core.EncodeError(
+        f"can't store a `{type(key).__qualname__}` in a key: register it, or use `trust=True`"
+    )
 
 
 def is_holdalls(data: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ._base import Codec, missing
 
 try:
+    from huey import exceptions
     from huey.registry import Message
     from huey.serializer import Serializer
     from huey.utils import Error
@@ -31,7 +32,7 @@ class HoldSerializer(Serializer):
         super().__init__()
         given = options.get("types", ())
         listed = given if isinstance(given, (list, tuple)) else [given]
-        options["types"] = [Message, Error, *listed]
+        options["types"] = [Message, Error, exceptions, *listed]
         self.codec = Codec(**options).without_misses()
 
     def _serialize(self, data: Any) -> bytes:

@@ -103,12 +103,7 @@ fn add_files(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(crate::io::log::check::file_kind, module)?)?;
     module.add_function(wrap_pyfunction!(crate::io::log::check::frames_of, module)?)?;
     module.add_function(wrap_pyfunction!(crate::io::log::check::file_body, module)?)?;
-    module.add("file_start_size", holdall_format::hold::frame::START)?;
-    let starts = [tag::VERSION, tag::VERSION_TRUSTED, tag::VERSION_CONTINUED];
-    module.add("message_starts", pyo3::types::PyBytes::new(module.py(), &starts))?;
-    module.add("sealed_start", tag::SEALED)?;
-    module.add("sealed_log_start", tag::SEALED_LOG)?;
-    Ok(())
+    first_bytes(module)
 }
 
 /// Has the commonest calls come ahead of PyO3's functions.
@@ -139,4 +134,13 @@ fn add_errors(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add(name, class)?;
     }
     Ok(())
+}
+
+/// How what holdall writes begins, for those who look at it before they read it.
+fn first_bytes(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("file_start_size", holdall_format::hold::frame::START)?;
+    let starts = [tag::VERSION, tag::VERSION_TRUSTED, tag::VERSION_CONTINUED];
+    module.add("message_starts", pyo3::types::PyBytes::new(module.py(), &starts))?;
+    module.add("sealed_start", tag::SEALED)?;
+    module.add("sealed_log_start", tag::SEALED_LOG)
 }
