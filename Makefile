@@ -68,7 +68,7 @@ bench-lisp: override ARGS += --only sbcl
 bench-lisp: bench ## of these, cl-binary-store's data sets beside SBCL; CL_BINARY_STORE=the library's source
 
 ##@ Check
-.PHONY: check test beside-the-build beside-the-tests lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-readers check-versions peers check-evolution-peers corpora interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
+.PHONY: check test beside-the-build beside-the-tests lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-readers check-versions peers check-evolution-peers corpora test-integrations suites-integrations bench-integrations interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
 # `+`: what stands in a variable is not seen to be make, which would keep its jobs to itself.
 STEP = +@$(MAKE) --no-print-directory
 # What takes more than a few seconds: hostile inputs, deep graphs, processes that are killed, random graphs, whole programs.
@@ -190,6 +190,26 @@ check-evolution-peers: $(EXTENSION) $(VENV)/.stamp-test $(VENV)/.stamp-evolution
 
 corpora: $(VENV)/.stamp-venv ## fetch others' suites and documents that tests read, by pip and npm, into .corpora
 	$(BIN)/python -m tests.support.corpora
+
+# The libraries of docs/integrations, in an environment of their own. Of the same Python as the extension.
+INTEGRATIONS := .venv-integrations
+IN_INTEGRATIONS = PYTHONPATH=$(CURDIR):$(CURDIR)/python $(INTEGRATIONS)/bin/python
+test-integrations: $(EXTENSION) $(INTEGRATIONS)/.stamp ## holdall in the place of other libraries' serializers, with those libraries; redis-server for some. ARGS="-k django"
+	$(IN_INTEGRATIONS) -m pytest -q -p no:cacheprovider -c tests/integrations/pytest.ini --rootdir . tests/integrations $(ARGS)
+
+# Those libraries' own tests of the layer that calls the serializer come with their source archives.
+SUITES := .integration-suites
+SUITE = cd $(SUITES)/$(1) && LIBRARY=$(2) PYTHONPATH=$(CURDIR):$(CURDIR)/python $(CURDIR)/$(INTEGRATIONS)/bin/python -m pytest -q \
+	-p no:cacheprovider -c /dev/null --rootdir . -p tests.integrations.suites.in_place
+suites-integrations: $(EXTENSION) $(SUITES)/.stamp ## the tests of diskcache, huey, joblib and cachelib of their serializer's layer, with ours in its place
+	$(call SUITE,diskcache,diskcache) tests/test_core.py tests/test_fanout.py tests/test_deque.py tests/test_index.py $(ARGS)
+	$(call SUITE,huey,huey) $(patsubst %,huey/tests/test_%.py,api storage immediate priority registry) $(ARGS)
+	$(call SUITE,joblib,joblib) joblib/test/test_memory.py $(ARGS)
+	$(call SUITE,cachelib,cachelib) tests/test_file_system_cache.py tests/test_simple_cache.py $(ARGS)
+
+bench-integrations: $(INTEGRATIONS)/.stamp ## the table of ratios to these libraries' own serializers, interleaved, into docs/integrations/README.md
+	$(RELEASE)
+	@$(IN_INTEGRATIONS) -m tests.integrations.ratios $(ARGS)
 
 interpreter-tests: $(EXTENSION) $(VENV)/.stamp-test ## CPython's own tests of pickling and copying, with ours in their place
 	$(BIN)/python tests/interpreter/run.py $(ARGS)
@@ -342,6 +362,21 @@ $(PEER_SOURCES)/.stamp: tests/peers/sources.txt | $(PEERS)/.stamp
 		version=$$(sed -n "s/^$$name==\([^ ]*\).*/\1/p" $<); \
 		tar -xzf $(PEER_SOURCES)/archives/$$name-$$version.tar.gz --strip-components 1 -C $(PEER_SOURCES)/$$name; \
 	done
+# pip builds a package's metadata when it downloads it.
+$(SUITES)/.stamp: tests/integrations/suites/sources.txt | $(INTEGRATIONS)/.stamp
+	$(INTEGRATIONS)/bin/python -m pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: \
+		--require-hashes --dest $(SUITES)/archives --requirement $<
+	@set -e; for archive in $(SUITES)/archives/*.tar.gz; do \
+		name=$${archive##*/}; name=$${name%-*}; rm -rf $(SUITES)/$$name; mkdir $(SUITES)/$$name; \
+		tar -xzf $$archive --strip-components 1 -C $(SUITES)/$$name; \
+	done
+	@touch $@
+
+$(INTEGRATIONS)/.stamp: tests/integrations/requirements.txt | $(VENV)/.stamp-venv
+	$(BIN)/python -m venv $(INTEGRATIONS)
+	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
+
 $(ZOO)/.stamp: tests/zoo/requirements.txt | $(VENV)/.stamp-venv
 	$(BIN)/python -m venv $(ZOO)
 	$(ZOO)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -r tests/zoo/requirements.txt

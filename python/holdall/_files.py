@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     class ReadableInto(Protocol):
         def readinto(self, buffer: memoryview, /) -> int | None: ...
 
+    from ._seal import Seal
     from .resolve import Resolver
 
 
@@ -62,6 +63,7 @@ def dump(
     compress: Compress = None,
     sync: bool = True,
     progress: Callable[[int, int], Any] | None = None,
+    seal: Seal | None = None,
 ) -> None:
     """Store the object graph of `obj` in a file.
 
@@ -75,6 +77,7 @@ def dump(
         shrink is stored as it is.
     sync: wait until a path's content is on the disk. Without it a crash of the machine may leave the old file, or an empty one.
     progress: called now and then as `progress(done, total)`, in bytes before compression.
+    seal: a `Seal`, whose keyed check is put around the whole.
 
     The memory of arrays, bytes and bytearrays of 4 KiB or more is written as it is, without a copy of the whole, and the GIL is
     released meanwhile: what other threads change in it is stored before or after the change. All the rest is complete in memory
@@ -102,10 +105,77 @@ def dump(
         )
 
     target = path_of(file)
+    writer = write if seal is None else sealing(seal, write, sync)
     if target is not None:
-        replace(target, write, sync)
+        replace(target, writer, sync)
     else:
-        write(taker(file))
+        writer(taker(file))
+
+
+def sealing(seal: Seal, write: Callable[[Any], None], sync: bool) -> Callable[[Any], None]:
+    """What writes to a sink what `write` writes, within a seal."""
+    seal = checked(seal)
+
+    def in_memory(sink: Any) -> None:
+        parts: list[bytes] = []
+        write(parts.append)
+        sink(seal.wrap(b"".join(parts)))
+
+    def to_descriptor(sink: int) -> None:
+        with open(sink, "wb", buffering=0, closefd=False) as stream:
+            take = functools.partial(_write_all, stream.write)
+            if not stat.S_ISREG(os.fstat(sink).st_mode):
+                in_memory(take)
+                return
+            # The head is written when all of it is known.
+            begins = stream.tell()
+            take(bytes(seal.HEAD))
+            made, length = seal.started(), 0
+
+            def through(part: bytes) -> None:
+                nonlocal length
+                made.update(part)
+                length += len(part)
+                take(part)
+
+            write(through)
+            stream.seek(begins)
+            take(seal.finished_head(made, length))
+            stream.seek(0, os.SEEK_END)
+            if sync:
+                os.fsync(sink)
+
+    return lambda sink: to_descriptor(sink) if isinstance(sink, int) else in_memory(sink)
+
+
+def checked(seal: Seal) -> Seal:
+    from ._seal import Seal
+
+    if not isinstance(seal, Seal):
+        raise TypeError(f"seal: expected a holdall.Seal or None, got {_kind(seal)}")
+    return seal
+
+
+def unsealed(seal: Seal, file: Any) -> memoryview:
+    """The payload of a path, of data, or of the next that a file object has."""
+    seal = checked(seal)
+    path = path_of(file)
+    if path is not None:
+        # All of it is in this process's memory before it is compared: a map might change after. The payload is apart, so that what is
+        # aligned in it is aligned in memory.
+        with open(path, "rb", buffering=0) as stream:
+            head = stream.read(seal.HEAD)
+            return seal.holds(memoryview(head), memoryview(stream.read()))
+    if data_of(file) is not None:
+        return seal.unwrap(file)
+    fill, begin, payload = filler(file), bytearray(), bytearray()
+    extend(begin, fill, seal.HEAD)
+    if not begin:
+        error = _core.TruncatedError("nothing is left to read - at byte 0")
+        error.offset = 0
+        raise error
+    extend(payload, fill, seal.head(memoryview(begin))[2])
+    return seal.holds(memoryview(begin), memoryview(payload).toreadonly())
 
 
 def load(
@@ -120,6 +190,7 @@ def load(
     resolver: Resolver | None = None,
     limits: _core.Limits | None = None,
     progress: Callable[[int, int], Any] | None = None,
+    seal: Seal | None = None,
 ) -> Any:
     """Restore the object graph stored in a file.
 
@@ -134,6 +205,8 @@ def load(
         that something else cuts short ends the process where a missing part is touched. Compressed parts are read as ever.
     type, types, trust, strict, dec_hook, resolver, limits: as for `loads`.
     progress: called now and then as `progress(done, total)`, in bytes.
+    seal: a `Seal`: only what was sealed with one of its keys is read. All of it is read into memory and compared before; `mmap` then
+        gives views of that memory.
 
     Raises DecodeError: as `loads`; `.offset` counts from the start of the dump. TruncatedError where nothing is left to read.
     Raises ChecksumError: damaged bytes. Raises OSError: as the file system says.
@@ -150,6 +223,8 @@ def load(
     options: dict[str, Any] = {
         "type": type, "types": types, "trust": trust, "strict": strict, "dec_hook": dec_hook, "resolver": resolver, "limits": limits
     }  # fmt: skip
+    if seal is not None:
+        return _load_data(unsealed(seal, file), mmap, progress, options)
     source = path_of(file)
     if source is None:
         if (data := data_of(file)) is not None:
@@ -199,6 +274,7 @@ def open_file(
     dec_hook: Callable[[type[Any], Any], Any] | None = None,
     resolver: Resolver | None = None,
     limits: _core.Limits | None = None,
+    seal: Seal | None = None,
 ) -> _core.Document:
     """The graph of a file, to be read where it is touched.
 
@@ -207,6 +283,7 @@ def open_file(
         is unpacked when it is opened.
     mmap: large arrays are views of the file; "copy": views that can be written to, which leaves the file as it is.
     type, types, trust, strict, dec_hook, resolver, limits: as for `loads`; see `Document` for what `type` does.
+    seal: as for `load`: all of the file is read and compared when it is opened.
 
     Checksums of what is read in part are not compared: `verify` does that.
 
@@ -222,6 +299,7 @@ def open_file(
     options: dict[str, Any] = {
         "type": type, "types": types, "trust": trust, "strict": strict, "dec_hook": dec_hook, "resolver": resolver, "limits": limits
     }  # fmt: skip
+    file = file if seal is None else unsealed(seal, file)
     return document(file, "hold", copy=mmap == "copy", writable=mmap == "copy", **options)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import os
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from types import ModuleType
 
+    from ._seal import Seal
+    from ._sealed_log import SealedReader, SealedWriter
     from .resolve import Resolver
 
 
@@ -26,6 +29,9 @@ class Writer:
         MiB or so, and after `flush` and `close`. "never": gathered likewise, and left to the operating system.
     refs, trust, enc_hook: as for `dumps`, for each record. compress: "zstd", "lz4" or ("zstd", level): records of 256 bytes or more,
         where that makes them smaller.
+    seal: a `Seal`: records are written in pieces, each with a keyed check that goes on from the piece before; `close` says in the log
+        that it ends there. So a Reader with that seal notices what was changed, moved, repeated or left out, also at the log's end.
+        `append` compares all that is there first. After a write that failed, open the log again with `append`.
 
     A record is a graph of its own: what two of them share is two objects when they are read. But their key lists, classes and
     repeated texts are written once for all records of about a MiB, so that small records stay small. A record that fails to be
@@ -52,21 +58,27 @@ class Writer:
         trust: bool = False,
         enc_hook: Callable[[Any], Any] | None = None,
         compress: _files.Compress = None,
+        seal: Seal | None = None,
     ) -> None:
         options: dict[str, Any] = {
             "sync": sync, "refs": refs, "trust": trust, "enc_hook": enc_hook, "compress": compress
         }  # fmt: skip
         path = _files.path_of(file)
+        self._core: _core.LogWriter | SealedWriter
         if path is None:
             if append:
                 raise TypeError("append: expected a path as file")
-            self._core = _core.LogWriter(
+            open_log = _core.LogWriter if seal is None else _sealed_writer(seal)
+            self._core = open_log(
                 _files.taker(file), append=False, flush=getattr(file, "flush", None), **options
             )
             return
         is_new = not os.path.exists(path)
         descriptor = _opened_alone(path, append)
-        self._core = _core.LogWriter(descriptor, append=append, **options)
+        if seal is None:
+            self._core = _core.LogWriter(descriptor, append=append, **options)
+        else:
+            self._core = _sealed_writer(seal)(descriptor, append=append, **options)
         if is_new and sync != "never":
             # The file's name has to survive a crash as well as its content.
             self.flush()
@@ -132,6 +144,12 @@ def _opened_alone(path: str, append: bool) -> int:
     return descriptor
 
 
+def _sealed_writer(seal: Seal) -> Callable[..., SealedWriter]:
+    from ._sealed_log import SealedWriter
+
+    return functools.partial(SealedWriter, _files.checked(seal))
+
+
 class _Closed:
     """The state of a closed log."""
 
@@ -150,6 +168,10 @@ class Reader:
     repair: what to do where the log is damaged. None: an error, after all records before it. "stop": the log ends there. "skip": it
         goes on with the next record that is whole. In both cases `damage` says what was passed over.
     follow: wait for more at the end of the log, until `close` is called.
+    seal: a `Seal`, with which the log was written: a piece of it is compared before any of its records is read. A log that was not closed
+        ends with a SealError, after all its records, unless `repair="stop"`: what was written last may have been cut off, or its Writer is
+        still at work. Where it was closed before and the end cut off since, only the count of records tells (`record`). `repair="skip"`
+        is refused, and `seek` reads on to the record.
     type, types, trust, strict, dec_hook, resolver, limits: as for `loads`, for each record. What is not set is bounded for
         the log as a whole, by its bytes so far.
 
@@ -179,6 +201,7 @@ class Reader:
         dec_hook: Callable[[type[Any], Any], Any] | None = None,
         resolver: Resolver | None = None,
         limits: _core.Limits | None = None,
+        seal: Seal | None = None,
     ) -> None:
         options: dict[str, Any] = {
             "repair": repair, "follow": follow, "type": type, "types": types, "trust": trust, "strict": strict,
@@ -186,6 +209,10 @@ class Reader:
         }  # fmt: skip
         path = None if file is None else _files.path_of(file)
         source: Any
+        self._core: _core.LogReader | SealedReader
+        if seal is not None:
+            self._core = _sealed_reader(seal, file, path, options)
+            return
         if path is None:
             data = None if file is None else _files.data_of(file)
             stream: Any = file if data is None else io.BytesIO(data)
@@ -240,6 +267,26 @@ class Reader:
 
     def __exit__(self, *args: object) -> None:
         self.close()
+
+
+def _sealed_reader(seal: Seal, file: Any, path: str | None, options: dict[str, Any]) -> SealedReader:
+    from ._sealed_log import SealedReader
+
+    if file is None:
+        return SealedReader(seal, None, **options)
+    if path is not None:
+        opened = io.FileIO(path)
+        return SealedReader(seal, _until_closed(opened), opened.close, **options)
+    data = _files.data_of(file)
+    return SealedReader(
+        seal, _files.filler(file if data is None else io.BytesIO(data), eager=True), **options
+    )
+
+
+def _until_closed(file: io.FileIO) -> Callable[[memoryview], int]:
+    """A function that reads `file` and reports the end if another thread closes it."""
+    fill = _files.filler(file)
+    return lambda buffer: 0 if file.closed else fill(buffer)
 
 
 class Report(NamedTuple):

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 
 from tests.versions import pythons
 
-# Free-threaded builds count from 3.14 on, as they do for PyO3: before, they were an experiment.
-NAMES = sorted({*pythons.RELEASES, "3.14t", "3.15t"}, key=lambda name: (name.endswith("t"), name))
+# Free-threaded builds are not supported yet.
+NAMES = list(pythons.RELEASES)
 
 
 def tag_of(name: str) -> str:
-    """The tag of the version's wheels: 3.14t is cp314t."""
+    """The tag of the version's wheels: 3.14 is cp314."""
     return "cp" + name.replace(".", "")
 
 

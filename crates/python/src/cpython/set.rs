@@ -1,4 +1,4 @@
-//! Sets, laid out as in CPython's header `cpython/setobject.h`: the same from 3.10 to 3.14.
+//! Sets, laid out as in CPython's header `cpython/setobject.h`: the same from 3.10 to 3.15.
 
 use super::{Obj, Owned};
 use pyo3::ffi;

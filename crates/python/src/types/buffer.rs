@@ -255,9 +255,10 @@ fn all_long(code: &str, items: &[u8]) -> bool {
 fn stored_size(code: &str) -> Option<usize> {
     Some(match code {
         "b" | "B" => 1,
-        "h" | "H" => 2,
+        "h" | "H" | "e" => 2,
         "i" | "I" | "f" => 4,
-        "l" | "L" | "q" | "Q" | "d" => 8,
+        "l" | "L" | "q" | "Q" | "d" | "Zf" => 8,
+        "Zd" => 16,
         _ => return None,
     })
 }
