@@ -24,6 +24,10 @@ FUZZ_SECONDS = $(SECONDS)
 
 # PyO3 builds against the environment that will import the extension, not against what python3 happens to be.
 export PYO3_PYTHON := $(abspath $(BIN)/python)
+# Another environment's build is kept apart: PyO3 is built anew for each Python.
+ifneq ($(VENV),.venv)
+export CARGO_TARGET_DIR ?= $(abspath target/$(VENV))
+endif
 # Hash seeds of their own make canonical output and set order differ where they can.
 unexport PYTHONHASHSEED PYTHONPATH CONDA_PREFIX
 # Hundreds of processes are started, and each would compile the package anew.
@@ -281,7 +285,7 @@ soak-log: $(VENV)/.stamp-test ## 10 GB through Writer and Reader: speed, and mem
 	$(BIN)/python tests/soak_log.py $(ARGS)
 
 ##@ Make
-.PHONY: develop guided docs vectors format
+.PHONY: develop guided docs vectors golden format
 develop: $(EXTENSION) ## build the extension into .venv
 	@$(BIN)/python -c 'import holdall; print("holdall", holdall.__version__, "is ready in $(VENV)")'
 
@@ -295,10 +299,24 @@ vectors: $(EXTENSION) $(VENV)/.stamp-test ## write tests/vectors anew, and add d
 	$(BIN)/python tests/vectors/generate.py
 	$(BIN)/python -m tests.support.evolution_golden
 
+golden: $(EXTENSION) $(VENV)/.stamp-test ## write what this version stores into tests/golden, to be read by all later ones; never again what is there
+	$(BIN)/python -m tests.release.golden
+	$(BIN)/python tests/vectors/generate.py
+
 format: $(VENV)/.stamp-lint ## let ruff and rustfmt lay out the sources
 	$(BIN)/ruff check --fix --exit-zero .
 	$(BIN)/ruff format .
 	cargo fmt --all
+
+##@ Publish
+.PHONY: wheels release
+wheels: $(VENV)/.stamp-wheels ## what is published, of every Python that is there, into dist/, checked; ARGS='--python python3.13 --profile develop' for one, soon
+	$(BIN)/python -m tests.release.wheels $(ARGS)
+
+# Says what is missing; WRITE=1 does it.
+release: $(VENV)/.stamp-test ## a release by its check list: VERSION=1.2.3 says what is missing, WRITE=1 does it, DONE='bench fuzz ...' what was by hand
+	@test -n '$(VERSION)' || { echo 'make release VERSION=1.2.3'; exit 1; }
+	@$(BIN)/python -m tests.release.run '$(VERSION)' $(if $(WRITE),--write) --done $(DONE)
 
 # --- files ---
 $(VENV)/.stamp-venv:

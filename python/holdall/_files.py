@@ -16,7 +16,7 @@ import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
-from . import _core
+from . import _core, _system
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-# Whether native code uses files by their descriptors; else it calls file objects.
-DESCRIPTORS = os.name == "posix"
 # The first read of a file object; later ones double what there is. So a head that claims more bytes than
 # follow costs no more than twice what is there.
 _FIRST_READ = 1 << 20
@@ -239,8 +237,7 @@ def load(
     with open(source, "rb", buffering=0) as stream:
         status = os.fstat(stream.fileno())
         size = status.st_size if stat.S_ISREG(status.st_mode) else None
-        opened: Any = stream.fileno() if DESCRIPTORS else filler(stream)
-        return _core.file_load(opened, size, whole=True, progress=progress, **options)
+        return _core.file_load(stream.fileno(), size, whole=True, progress=progress, **options)
 
 
 def _load_data(
@@ -496,11 +493,6 @@ def _write_all(write: Callable[[Any], Any], data: bytes) -> None:
             raise BlockingIOError(errno.EAGAIN, "the file object took a part of the data only")
 
 
-def _sink(stream: io.FileIO) -> Any:
-    """What native code writes to: a descriptor, or a function on systems without them."""
-    return stream.fileno() if DESCRIPTORS else functools.partial(_write_all, stream.write)
-
-
 def replace(path: str, write: Callable[[Any], None], sync: bool = True) -> None:
     """Replace a file, atomically, by what `write` writes to a sink."""
     # Renaming to a link would replace the link, but the caller means its target.
@@ -512,59 +504,30 @@ def replace(path: str, write: Callable[[Any], None], sync: bool = True) -> None:
     if old is not None and not stat.S_ISREG(old.st_mode):
         # /dev/stdout and the like; `open` itself refuses folders.
         with open(target, "wb", buffering=0) as stream:
-            write(_sink(stream))
+            write(stream.fileno())
         return
 
     folder, name = os.path.split(target)
     # In the same folder, because a rename is atomic only within a file system. Most systems allow names of
     # 255 bytes.
     temporary = os.path.join(folder, f".{name[:40]}.{os.urandom(8).hex()}.tmp")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _system.BINARY
     # Nobody else may open the replacement of a private file before its mode is set.
     descriptor = os.open(temporary, flags, 0o666 if old is None else 0o600)
     try:
         with open(descriptor, "wb", buffering=0) as stream:
-            write(_sink(stream))
+            write(stream.fileno())
             if old is not None:
-                _keep_owner_and_mode(descriptor, old)
+                _system.keep_owner_and_mode(descriptor, old)
             if sync:
                 os.fsync(descriptor)
-        os.replace(temporary, target)
+        _system.replace(temporary, target)
     except BaseException:
         with suppress(OSError):  # the error that is being raised says more
             os.unlink(temporary)
         raise
     if sync:
-        sync_folder(folder)
-
-
-def _keep_owner_and_mode(descriptor: int, old: os.stat_result) -> None:
-    if os.name == "nt":
-        return
-    new = os.fstat(descriptor)
-    if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
-        # Only root may change the owner; for others the replacement is their own.
-        with suppress(PermissionError):
-            os.fchown(descriptor, old.st_uid, old.st_gid)
-    os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
-
-
-def sync_folder(folder: str) -> None:
-    """Make the rename permanent; without this a crash may bring the old file back (never a mixture)."""
-    if os.name == "nt":
-        return
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except PermissionError:
-        return  # a folder that may be written but not listed
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        # Some network file systems don't support this for folders.
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
-            raise
-    finally:
-        os.close(descriptor)
+        _system.sync_folder(folder)
 
 
 def _kind(value: object) -> str:

@@ -1,4 +1,5 @@
-"""How hold and MessagePack store values that only other formats have a form for: PyMongo's, Julia's and Lisp's.
+"""How hold and MessagePack store values that only other formats have a form for: PyMongo's, Julia's and Lisp's; and those of
+newer Pythons, which older ones load as records.
 
 The native side calls `teach` when it meets the first class of a library, or its name in a message, once the
 program has imported the library. Data never cause imports.
@@ -6,6 +7,7 @@ program has imported the library. Data never cause imports.
 
 from __future__ import annotations
 
+import builtins
 import re
 import sys
 from datetime import datetime
@@ -29,7 +31,13 @@ def teach(library: str) -> bool:
     has registered stay as they are. Returns False if the library isn't completely imported, or if it is
     another one of that name.
     """
-    of = {"bson.": _of_pymongo, "holdall.julia.": _of_julia, "holdall.lisp.": _of_lisp}
+    of = {
+        "bson.": _of_pymongo,
+        "builtins.frozendict": _of_frozendict,
+        "holdall.julia.": _of_julia,
+        "holdall.lisp.": _of_lisp,
+        "string.templatelib.": _of_templates,
+    }
     known = list(of[library]())
     for cls, encode, decode in known:
         checked = None if decode is None else _checked(cls, decode)
@@ -100,6 +108,35 @@ def _of_lisp() -> Iterable[_Known]:
         (lisp.Type, lambda value: (value.name, value.slots), lambda stored: lisp.Type(*_pair(stored))),
         # The class of a singleton.
         (type(lisp.UNBOUND), _nothing, lambda stored: _of_nothing(lambda: lisp.UNBOUND, stored)),
+    )
+
+
+def _of_frozendict() -> Iterable[_Known]:
+    cls: Any = builtins.frozendict  # type: ignore[attr-defined]
+    return ((cls, dict, lambda stored: cls(_exact(stored, dict))),)
+
+
+def _of_templates() -> Iterable[_Known]:
+    templates: Any = sys.modules.get("string.templatelib")
+    # It may be in the middle of being imported.
+    if not hasattr(templates, "Interpolation"):
+        return ()
+    template, interpolation = templates.Template, templates.Interpolation
+
+    def restored(stored: Any) -> Any:
+        strings, parts = _pair(stored)
+        if len(strings) != len(parts) + 1:
+            raise TypeError("expected a text around each interpolation")
+        between = [part for pair in zip(strings[1:], parts, strict=True) for part in reversed(pair)]
+        return template(_exact(strings[0], str), *between)
+
+    return (
+        (template, lambda value: (value.strings, value.interpolations), restored),
+        (
+            interpolation,
+            lambda value: (value.value, value.expression, value.conversion, value.format_spec),
+            lambda stored: interpolation(*stored),
+        ),
     )
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import functools
 import io
 import os
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from . import _core, _files
+from . import _core, _files, _system
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -25,7 +24,7 @@ class Writer:
 
     file: a path, or a binary file object with `write` (and `flush`, to be called where records are to be on the disk).
     append: go on with the log that the path holds, if there is one; else it is written anew. What a crash has left of a record
-        that was never whole is cut off first; `cut` says how many bytes that were. On POSIX systems only.
+        that was never whole is cut off first; `cut` says how many bytes that were.
     sync: "always": `write` returns when the record is on the disk. "batch": records are gathered, and are on the disk after every
         MiB or so, and after `flush` and `close`. "never": gathered likewise, and left to the operating system.
     refs, trust, enc_hook: as for `dumps`, for each record. compress: "zstd", "lz4" or ("zstd", level): records of 256 bytes or more,
@@ -38,10 +37,9 @@ class Writer:
     repeated texts are written once for all records of about a MiB, so that small records stay small. A record that fails to be
     written (an OSError, or an EncodeError) is not in the log; those before it are, and the next may follow.
 
-    One thread at a time may use it. A log has one Writer at a time, which on POSIX systems a lock sees to, and any number of Readers.
+    One thread at a time may use it. A log has one Writer at a time, which a lock sees to, and any number of Readers.
 
-    Raises BlockingIOError: another Writer has the log open. Raises OSError: as the file system says. Raises NotImplementedError:
-    `append` to a log where there is no POSIX.
+    Raises BlockingIOError: another Writer has the log open. Raises OSError: as the file system says.
 
     >>> with holdall.Writer("events.log") as log:
     ...     log.write({"event": "start", "at": 1}), log.write({"event": "stop", "at": 5})
@@ -66,7 +64,6 @@ class Writer:
             "sync": sync, "refs": refs, "trust": trust, "enc_hook": enc_hook, "compress": compress
         }  # fmt: skip
         path = _files.path_of(file)
-        self._file: io.FileIO | None = None
         self._core: _core.LogWriter | SealedWriter
         if path is None:
             if append:
@@ -77,23 +74,15 @@ class Writer:
             )
             return
         is_new = not os.path.exists(path)
-        if not _files.DESCRIPTORS and append and not is_new and os.path.getsize(path):
-            raise NotImplementedError(
-                "append: only POSIX systems can go on with a log; write another, and read one after the other"
-            )
         descriptor = _opened_alone(path, append)
-        if seal is not None:
-            self._core = _sealed_writer(seal)(descriptor, append=append, **options)
-        elif _files.DESCRIPTORS:
+        if seal is None:
             self._core = _core.LogWriter(descriptor, append=append, **options)
         else:
-            self._file = io.FileIO(descriptor, "w")
-            flush = functools.partial(os.fsync, descriptor)
-            self._core = _core.LogWriter(_files.taker(self._file), append=False, flush=flush, **options)
+            self._core = _sealed_writer(seal)(descriptor, append=append, **options)
         if is_new and sync != "never":
             # The file's name has to survive a crash as well as its content.
             self.flush()
-            _files.sync_folder(os.path.dirname(os.path.abspath(path)))
+            _system.sync_folder(os.path.dirname(os.path.abspath(path)))
 
     def write(self, obj: object, /) -> int:
         """Append the graph of `obj`; gives its number, the first is 0.
@@ -125,8 +114,6 @@ class Writer:
         finally:
             self._core.close()
             self._core = _CLOSED
-            if self._file is not None:
-                self._file.close()
 
     def __enter__(self) -> Writer:
         return self
@@ -147,15 +134,8 @@ class Writer:
 
 def _opened_alone(path: str, append: bool) -> int:
     """A descriptor of the log at `path`, which nobody else may write to while it is open."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+    descriptor = _system.open_alone(path)
     try:
-        if os.name == "posix":
-            import fcntl
-
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise BlockingIOError(errno.EWOULDBLOCK, "another Writer has the log open", path) from None
         if not append:
             os.truncate(descriptor, 0)
     except BaseException:
@@ -228,7 +208,6 @@ class Reader:
             "dec_hook": dec_hook, "resolver": resolver, "limits": limits
         }  # fmt: skip
         path = None if file is None else _files.path_of(file)
-        self._file: io.FileIO | None = None
         source: Any
         self._core: _core.LogReader | SealedReader
         if seal is not None:
@@ -238,11 +217,8 @@ class Reader:
             data = None if file is None else _files.data_of(file)
             stream: Any = file if data is None else io.BytesIO(data)
             source = None if file is None else _files.filler(stream, eager=True)
-        elif _files.DESCRIPTORS:
-            source = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         else:
-            self._file = io.FileIO(path)
-            source = _until_closed(self._file)
+            source = os.open(path, os.O_RDONLY | _system.BINARY)
         self._core = _core.LogReader(source, **options)
 
     def __iter__(self) -> Iterator[Any]:
@@ -260,10 +236,8 @@ class Reader:
     def seek(self, record: int, /) -> None:
         """Go to the record of that number, by the path's restart points: no more than a few MiB are read.
 
-        Raises ValueError: the log was not opened by its path. Raises NotImplementedError: where there is no POSIX.
+        Raises ValueError: the log was not opened by its path.
         """
-        if self._file is not None:
-            raise NotImplementedError("seek: only POSIX systems can; read one record after the other")
         self._core.seek(record)
 
     def feed(self, data: bytes | bytearray | memoryview, /) -> None:
@@ -287,8 +261,6 @@ class Reader:
     def close(self) -> None:
         """Let go of the file; one that is being followed ends. A second call does nothing."""
         self._core.close()
-        if self._file is not None:
-            self._file.close()
 
     def __enter__(self) -> Reader:
         return self
@@ -367,13 +339,14 @@ def verify(
     if data is None or (repair and path is None):
         wanted = "a path" if repair else "a path or bytes-like data"
         raise TypeError(f"verify: expected {wanted}, got {type(file).__name__}")
+    size = len(data)
     kind, frames, records, damage = _core.file_verify(data, progress)
     repaired = None
     if path is not None and repair and damage:
         if kind != "log":
             raise _core.HoldallError("only logs can be repaired: what a graph has lost can't be told")
         repaired = _repair(path, data)
-    return Report(kind, frames, records, len(data), damage, repaired)
+    return Report(kind, frames, records, size, damage, repaired)
 
 
 def _repair(path: str, data: Any) -> str:
@@ -383,9 +356,16 @@ def _repair(path: str, data: Any) -> str:
         number += 1
         kept = f"{path}.damaged.{number}"
     os.link(os.path.realpath(path), kept)
-    counts: list[int] = []
-    _files.replace(path, lambda sink: counts.append(_core.log_repair(data, sink)))
-    return f"{counts[0]} records written anew; the damaged log is {os.path.basename(kept)}"
+    count = 0
+
+    def write(sink: int) -> None:
+        nonlocal count
+        count = _core.log_repair(data, sink)
+        # Windows replaces no file that is mapped.
+        data.close()
+
+    _files.replace(path, write)
+    return f"{count} records written anew; the damaged log is {os.path.basename(kept)}"
 
 
 def file_kind(file: _files.Path | _files.Data) -> Literal["graph", "log", "message"] | None:

@@ -104,7 +104,7 @@ def plain_form(
     else:
         if settings is None:
             return None, False, [], None
-        names = [name for base in reversed(cls.__mro__) for name in vars(base).get("__annotations__", {})]
+        names = [name for base in reversed(cls.__mro__) for name in annotations_of(base)]
         if not names:
             return None, False, [], None
         entry = {"array_like": False, "forbid_unknown": False, "tag": None}

@@ -47,7 +47,10 @@ def _is_made_of_fields(cls: type) -> bool:
 
 def _declares(base: type) -> bool:
     space = vars(base)
-    return bool(space.get("__annotations__")) or "__annotate_func__" in space
+    # The last two: since 3.14, not evaluated yet, and set from outside.
+    return bool(
+        space.get("__annotations__") or space.get("__annotate_func__") or space.get("__annotations_cache__")
+    )
 
 
 def members(cls: type, kind: str, qualifiers: Qualifiers) -> tuple[list[Field], dict[str, Any]]:

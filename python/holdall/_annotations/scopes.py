@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _TYPING = ("typing", "typing_extensions")
 _QUALIFIERS = frozenset({"Final", "Required", "NotRequired", "ReadOnly"})
+_LAZY: Any = getattr(types, "LazyImportType", None)  # since 3.15
 _CLASSVAR = re.compile(r"\s*(\w+\s*\.\s*)*ClassVar\b")
 
 
@@ -65,6 +66,9 @@ class Scope:
             if text not in space:
                 raise NameError(f"name {text!r} is not defined", name=text)
             found = space[text]
+            if type(found) is _LAZY:
+                # Of `lazy import`: the module is imported when the name is used.
+                found = found.resolve()
         else:
             found = eval(text, then, first)
         self._found[text] = found

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from .. import _core
+from .._annotations.scopes import annotations_of
 from . import _known, _make, _numbers, _types
 from ._names import canonical, declare_mutable
 from ._struct import JuliaStruct, Wrapper, record
@@ -218,7 +219,7 @@ def fields_of(cls: type[Any]) -> tuple[str, ...] | None:
         if own is not None:
             said = True
             slots += [own] if isinstance(own, str) else own
-        for name, annotation in inspect.get_annotations(base).items():
+        for name, annotation in annotations_of(base).items():
             said = True
             if "ClassVar" not in str(annotation) and name not in annotated:
                 annotated.append(name)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from .. import _core
+from .._annotations.scopes import annotations_of
 from ._values import UNBOUND, Symbol, Type, field_name
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _fields(cls: type[Any]) -> tuple[str, ...]:
         if found:
             return tuple(getattr(field, "name", field) for field in found)
     slots = [slot for base in reversed(cls.__mro__) for slot in _slots(base)]
-    names = slots or [name for base in reversed(cls.__mro__) for name in inspect.get_annotations(base)]
+    names = slots or [name for base in reversed(cls.__mro__) for name in annotations_of(base)]
     if not names:
         raise TypeError(
             f"struct: the fields of `{cls.__qualname__}` are not known: name them with `fields=[...]`"

@@ -42,6 +42,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     crate::types::resolver::add_to(module)?;
     module.add_class::<codec::Encoder>()?;
     module.add_class::<codec::Decoder>()?;
+    module.add_function(wrap_pyfunction!(crate::cpython::layouts_known, module)?)?;
     module.add_function(wrap_pyfunction!(functions::dumps, module)?)?;
     module.add_function(wrap_pyfunction!(functions::loads, module)?)?;
     module.add_function(wrap_pyfunction!(pickle::dumps_pickle, module)?)?;
@@ -49,19 +50,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(pickle::load_pickle, module)?)?;
     module.add_class::<pickle::PicklerMemo>()?;
     module.add_class::<pickle::UnpicklerMemo>()?;
-    module.add_function(wrap_pyfunction!(crate::io::files::dump, module)?)?;
-    module.add_function(wrap_pyfunction!(crate::io::files::load, module)?)?;
-    module.add_function(wrap_pyfunction!(crate::io::files::load_mapped, module)?)?;
-    module.add_function(wrap_pyfunction!(crate::io::files::file_write, module)?)?;
-    module.add_class::<crate::io::log::LogWriter>()?;
-    module.add_class::<crate::io::log::LogReader>()?;
-    module.add_class::<crate::io::log::Damage>()?;
-    module.add_function(wrap_pyfunction!(crate::io::log::check::verify, module)?)?;
-    module.add_function(wrap_pyfunction!(crate::io::log::check::repair, module)?)?;
-    module.add_function(wrap_pyfunction!(crate::io::log::check::file_kind, module)?)?;
-    module.add_function(wrap_pyfunction!(crate::io::log::check::frames_of, module)?)?;
-    module.add_function(wrap_pyfunction!(crate::io::log::check::file_body, module)?)?;
-    first_bytes(module)?;
+    add_files(module)?;
     module.add_function(wrap_pyfunction!(copy::deepcopy, module)?)?;
     module.add_function(wrap_pyfunction!(inspect::outline, module)?)?;
     module.add_function(wrap_pyfunction!(inspect::guess_format, module)?)?;
@@ -98,6 +87,23 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bson::pymongo_decode, module)?)?;
     module.add_function(wrap_pyfunction!(bson::pymongo_decode_all, module)?)?;
     put_quick(module)
+}
+
+/// Files and logs, and the bytes that tell what is sealed from what is not.
+fn add_files(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(crate::io::files::dump, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::io::files::load, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::io::files::load_mapped, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::io::files::file_write, module)?)?;
+    module.add_class::<crate::io::log::LogWriter>()?;
+    module.add_class::<crate::io::log::LogReader>()?;
+    module.add_class::<crate::io::log::Damage>()?;
+    module.add_function(wrap_pyfunction!(crate::io::log::check::verify, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::io::log::check::repair, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::io::log::check::file_kind, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::io::log::check::frames_of, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::io::log::check::file_body, module)?)?;
+    first_bytes(module)
 }
 
 /// Has the commonest calls come ahead of PyO3's functions.

@@ -1,6 +1,7 @@
 //! What hashing and freeing an object costs, as far as it is known while the object is built: how deep CPython's C code
 //! recurses, and how many values it visits.
 
+use crate::cpython::class::no_hash;
 use crate::cpython::{text, Obj};
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
@@ -62,15 +63,12 @@ impl HashCost {
 /// Whether CPython frees instances of a built-in class by recursion: struct sequences, and exceptions with more fields
 /// than BaseException. A SimpleNamespace doesn't count: it holds a dict, which CPython frees without recursion.
 pub fn frees_by_recursion(class: *mut ffi::PyTypeObject) -> bool {
-    extern "C" {
-        static mut _PyNamespace_Type: ffi::PyTypeObject;
-    }
     // SAFETY: callers pass the class of a live object or one that a shape holds; the other types are static.
     unsafe {
         let dealloc = |class: *mut ffi::PyTypeObject| (*class).tp_dealloc.map(|dealloc| dealloc as usize);
         ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) == 0
             && dealloc(class) != dealloc(ffi::PyExc_BaseException.cast())
-            && class != addr_of_mut!(_PyNamespace_Type)
+            && class != crate::cpython::class::namespace()
     }
 }
 
@@ -86,9 +84,8 @@ pub(crate) unsafe fn hash_cost_of_instance(object: Obj, held: HashCost, len: usi
         let is_made = ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0;
         let freeing =
             if is_made || !frees_by_recursion(class) { 0 } else { held.freed(HashCost::OF_EXCEPTION).freeing };
-        let no_hash = ffi::PyObject_HashNotImplemented as *const () as usize;
         let hash = (*class).tp_hash.map_or(0, |hash| hash as usize);
-        if hash == no_hash || hashes_by_identity(object) {
+        if hash == no_hash() || hashes_by_identity(object) {
             return HashCost { freeing, ..HashCost::default() };
         }
         let whole = held.around(HashCost::OF_CODE, len);

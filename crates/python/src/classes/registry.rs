@@ -31,8 +31,14 @@ struct Registry {
 
 /// Libraries whose classes `_known.py` registers once the program has imported them: a module that is always imported
 /// with them, and the beginning of the stored names of their classes.
-const LIBRARIES: [(&str, &str); 3] =
-    [("bson.objectid", "bson."), ("holdall.julia", "holdall.julia."), ("holdall.lisp", "holdall.lisp.")];
+const LIBRARIES: &[(&str, &str)] = &[
+    ("bson.objectid", "bson."),
+    ("holdall.julia", "holdall.julia."),
+    ("holdall.lisp", "holdall.lisp."),
+    ("string.templatelib", "string.templatelib."),
+    #[cfg(Py_3_15)]
+    ("builtins", "builtins.frozendict"),
+];
 
 // SAFETY: no other slot has this name.
 static REGISTRY: StateSlot<RefCell<Registry>> = unsafe { StateSlot::new(Name::Registry) };

@@ -2,11 +2,12 @@
 //! class defines gets in between (`__getattr__`, frozen classes).
 
 use crate::cpython::class::managed_dict;
+use crate::cpython::split;
 use crate::cpython::{Obj, Owned, Type};
 use crate::error::{raised, Result};
 use pyo3::ffi;
 
-extern "C" {
+crate::cpython::libpython! {
     fn _PyObject_GetDictPtr(object: Obj) -> *mut Obj;
 }
 
@@ -65,6 +66,9 @@ pub unsafe fn set_dict(object: Obj, dict: Owned) -> Result<()> {
                 crate::cpython::replace(at, dict.into_raw());
                 return Ok(());
             }
+        }
+        if split::give_dict(object, dict.get()) {
+            return Ok(());
         }
         let failed = if cfg!(Py_3_13) {
             // Since 3.13 `PyObject_GenericSetDict` leaves the values within the instance valid, and those are looked up

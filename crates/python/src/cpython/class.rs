@@ -2,9 +2,29 @@
 
 use super::{Obj, Owned, Type};
 use pyo3::ffi;
+use std::ptr::addr_of;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
-extern "C" {
+/// `types.SimpleNamespace`, whose type object CPython keeps to itself since 3.14; set by `self_test`.
+static NAMESPACE: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(std::ptr::null_mut());
+
+super::libpython! {
     pub fn _PyType_Lookup(class: Type, name: Obj) -> Obj;
+}
+
+/// `PyObject_HashNotImplemented`, as a type has it that has no hash. Where Python is a DLL, a program may know its functions by
+/// the addresses of jumps to them, which are not those in the types.
+#[inline(always)]
+pub fn no_hash() -> usize {
+    // SAFETY: the type is static, and ready before any module is loaded.
+    unsafe { (*addr_of!(ffi::PyList_Type)).tp_hash.map_or(0, |hash| hash as usize) }
+}
+
+/// `PyObject_GenericGetAttr`, in the same way.
+#[inline(always)]
+pub fn usual_getattr() -> usize {
+    // SAFETY: the type is static, and ready before any module is loaded.
+    unsafe { (*addr_of!(ffi::PyBaseObject_Type)).tp_getattro.map_or(0, |getattr| getattr as usize) }
 }
 
 /// CPython's version tag of a class: a new number each time an attribute of the class or of a base is set or deleted. A
@@ -60,4 +80,42 @@ pub unsafe fn managed_dict(class: Type) -> bool {
     const MANAGED_DICT: std::ffi::c_ulong = 1 << 4;
     // SAFETY: `class` is alive, so its flags can be read.
     cfg!(Py_3_11) && unsafe { ffi::PyType_HasFeature(class, MANAGED_DICT) != 0 }
+}
+
+/// The class `types.SimpleNamespace`, which is static.
+pub fn namespace() -> Type {
+    NAMESPACE.load(Ordering::Relaxed)
+}
+
+/// The object of a weak reference, only to be compared. `None`: it is gone.
+///
+/// # Safety
+/// `weak` is a weak reference.
+#[inline(always)]
+pub unsafe fn weak_target(weak: Obj) -> Option<Obj> {
+    // SAFETY: `weak` is a weak reference, by contract. Whoever else holds the target goes on doing so.
+    unsafe {
+        #[cfg(Py_3_13)]
+        {
+            let mut target = std::ptr::null_mut();
+            ffi::PyWeakref_GetRef(weak, &mut target);
+            Owned::new(target).map(|target| target.get())
+        }
+        #[cfg(not(Py_3_13))]
+        {
+            Some(ffi::PyWeakref_GetObject(weak)).filter(|&target| target != ffi::Py_None())
+        }
+    }
+}
+
+pub(super) unsafe fn self_test() -> Result<(), &'static str> {
+    // SAFETY: the GIL is held while the module is imported. `sys.implementation` is such a namespace, borrowed here.
+    unsafe {
+        let model = ffi::PySys_GetObject(c"implementation".as_ptr());
+        if model.is_null() {
+            return Err("this Python has no sys.implementation");
+        }
+        NAMESPACE.store(ffi::Py_TYPE(model), Ordering::Relaxed);
+    }
+    Ok(())
 }

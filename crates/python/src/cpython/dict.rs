@@ -1,23 +1,12 @@
 //! Dicts: reading their entries in place, and filling in the values of copies of a template dict.
 //!
-//! From 3.11 to 3.13 a dict's entries are one array behind its hash table. In other versions, and for dicts that share
+//! From 3.11 to 3.15 a dict's entries are one array behind its hash table. In other versions, and for dicts that share
 //! their keys with a class, the API's functions do the same more slowly.
 
-use super::{Obj, Owned};
+use super::keys::{start, GeneralEntry, Keys, UnicodeEntry, KIND_GENERAL, KIND_UNICODE};
+use super::{split, Obj, Owned};
 use pyo3::ffi;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-#[repr(C)]
-struct Keys {
-    references: isize,
-    log2_size: u8,
-    log2_index_bytes: u8,
-    kind: u8,
-    version: u32,
-    usable: isize,
-    entries: isize,
-    // Followed by `1 << log2_index_bytes` bytes of hash table, then the entries.
-}
 
 #[repr(C)]
 struct Dict {
@@ -29,30 +18,18 @@ struct Dict {
     values: *mut std::ffi::c_void,
 }
 
-const KIND_GENERAL: u8 = 0;
-const KIND_UNICODE: u8 = 1;
-
-#[repr(C)]
-struct GeneralEntry {
-    hash: isize,
-    key: Obj,
-    value: Obj,
-}
-
-#[repr(C)]
-struct UnicodeEntry {
-    key: Obj,
-    value: Obj,
-}
-
-extern "C" {
+super::libpython! {
     fn _PyDict_SetItem_KnownHash(dict: Obj, key: Obj, value: Obj, hash: isize) -> i32;
 }
 
 /// Whether the structs above match this CPython; set by `self_test`.
 static KNOWN: AtomicBool = AtomicBool::new(false);
-/// Whether [`attribute`] finds the attributes of instances that have no dict yet; set by `self_test`.
-static INLINE: AtomicBool = AtomicBool::new(false);
+
+/// Whether dicts are read in place on this CPython.
+#[inline(always)]
+pub fn is_known() -> bool {
+    super::VERIFIED && KNOWN.load(Ordering::Relaxed)
+}
 
 /// # Safety
 /// `dict` is a dict (or of a subclass).
@@ -71,10 +48,7 @@ pub unsafe fn len(dict: Obj) -> usize {
 pub unsafe fn shared_names(dict: Obj) -> Option<(usize, isize)> {
     let object = dict.cast::<Dict>();
     // SAFETY: `KNOWN` says that `Dict` and `Keys` match this CPython; a dict's `keys` is never null.
-    unsafe {
-        let is_known = cfg!(all(Py_3_11, not(Py_3_14))) && KNOWN.load(Ordering::Relaxed);
-        (is_known && !(*object).values.is_null()).then(|| ((*object).keys as usize, (*(*object).keys).entries))
-    }
+    unsafe { (is_known() && !(*object).values.is_null()).then(|| ((*object).keys as usize, (*(*object).keys).entries)) }
 }
 
 /// An iterator over a dict's items, like `PyDict_Next`; keys and values are borrowed.
@@ -95,9 +69,9 @@ impl Position {
         // SAFETY: `KNOWN` says that the structs match. `entries` is read at each step and bounds the array, whose
         // entries are of the kind that `kind` says. Otherwise `PyDict_Next` does it, which only needs a dict.
         unsafe {
-            if cfg!(all(Py_3_11, not(Py_3_14))) && KNOWN.load(Ordering::Relaxed) && (*object).values.is_null() {
+            if is_known() && (*object).values.is_null() {
                 let keys = (*object).keys;
-                let start = keys.add(1).cast::<u8>().add(1 << (*keys).log2_index_bytes);
+                let start = start(keys);
                 while self.0 < (*keys).entries {
                     let at = self.0 as usize;
                     self.0 += 1;
@@ -114,8 +88,8 @@ impl Position {
                 }
                 return None;
             }
-            if cfg!(all(Py_3_11, not(Py_3_13))) && INLINE.load(Ordering::Relaxed) && !(*object).values.is_null() {
-                let found = shared_value((*object).values.cast(), (*object).keys, self.0 as usize);
+            if split::is_known() && !(*object).values.is_null() {
+                let found = split::value((*object).values.cast(), (*object).keys, self.0 as usize);
                 self.0 += isize::from(found.is_some());
                 return found;
             }
@@ -136,7 +110,7 @@ pub unsafe fn entries<'a>(dict: Obj) -> Option<&'a [(Obj, Obj)]> {
     // the tuple of two pointers is (`self_test` checks it). The contract keeps the dict unchanged while the slice
     // lives.
     unsafe {
-        if !cfg!(all(Py_3_11, not(Py_3_14))) || !KNOWN.load(Ordering::Relaxed) || !(*object).values.is_null() {
+        if !is_known() || !(*object).values.is_null() {
             return None;
         }
         let keys = (*object).keys;
@@ -146,7 +120,7 @@ pub unsafe fn entries<'a>(dict: Obj) -> Option<&'a [(Obj, Obj)]> {
         if (*keys).entries == 0 {
             return Some(&[]); // empty dicts share one table without an entries array
         }
-        let start = keys.add(1).cast::<u8>().add(1 << (*keys).log2_index_bytes);
+        let start = start(keys);
         Some(std::slice::from_raw_parts(start.cast(), (*keys).entries as usize))
     }
 }
@@ -166,7 +140,7 @@ pub unsafe fn value_slot(dict: Obj, at: usize) -> *mut Obj {
     // SAFETY: the contract says that there are more than `at` entries; `is_template` says that they are
     // `UnicodeEntry`s.
     unsafe {
-        let start = keys.add(1).cast::<u8>().add(1 << (*keys).log2_index_bytes);
+        let start = start(keys);
         std::ptr::addr_of_mut!((*start.cast::<UnicodeEntry>().add(at)).value)
     }
 }
@@ -220,7 +194,7 @@ impl Table {
             if (*self.keys).kind != KIND_GENERAL || at >= self.entries {
                 return None;
             }
-            let start = self.keys.add(1).cast::<u8>().add(1 << (*self.keys).log2_index_bytes);
+            let start = start(self.keys);
             let entry = start.cast::<GeneralEntry>().add(at);
             (!(*entry).key.is_null()).then(|| (*entry).hash)
         }
@@ -236,7 +210,7 @@ pub unsafe fn table(dict: Obj) -> Option<Table> {
     let object = dict.cast::<Dict>();
     // SAFETY: `dict` is a dict; `KNOWN` says that the structs match, and `keys` is never null.
     unsafe {
-        if !cfg!(all(Py_3_11, not(Py_3_14))) || !KNOWN.load(Ordering::Relaxed) || !(*object).values.is_null() {
+        if !is_known() || !(*object).values.is_null() {
             return None;
         }
         let keys = (*object).keys;
@@ -269,58 +243,6 @@ pub unsafe fn is_template(template: Obj, len: usize) -> bool {
     unsafe { entries(template).is_some_and(|entries| entries.len() == len) }
 }
 
-/// The `at`th attribute of an instance whose `__dict__` object doesn't exist yet, in the order in which attributes were
-/// set: name and value, borrowed. `None`: past the last one, or the instance is not of that kind.
-///
-/// Asking for the `__dict__` would create the object, and the instance would keep it.
-///
-/// # Safety
-/// `object` is an instance of a class that manages its instances' dicts (the flag of 3.11).
-#[inline(always)]
-pub unsafe fn attribute(object: Obj, at: usize) -> Option<(Obj, Obj)> {
-    if !cfg!(all(Py_3_11, not(Py_3_13))) || !INLINE.load(Ordering::Relaxed) {
-        return None;
-    }
-    // SAFETY: `INLINE` says that this was tried with success on this CPython. An instance of such a class has two words
-    // before its GC head: 3.11 keeps values and dict in one each, 3.12 a tagged pointer in one of them. Before the
-    // values are their number, which bounds `at`, and their order; the keys that the class caches hold as many names.
-    unsafe {
-        let words = object.cast::<*mut u8>();
-        let values = if cfg!(Py_3_12) {
-            let tagged = *words.sub(3);
-            if tagged as usize & 1 == 0 {
-                return None;
-            }
-            tagged.add(1)
-        } else {
-            *words.sub(4)
-        };
-        if values.is_null() {
-            return None;
-        }
-        let keys = (*ffi::Py_TYPE(object).cast::<ffi::PyHeapTypeObject>()).ht_cached_keys.cast::<Keys>();
-        shared_value(values, keys, at)
-    }
-}
-
-/// The `at`th of the values that share their keys with a class, in the order in which they were set, with its key. `None`: past the last.
-///
-/// # Safety
-/// `INLINE` says that the layout is known. `values` and `keys` belong together.
-#[inline(always)]
-unsafe fn shared_value(values: *mut u8, keys: *mut Keys, at: usize) -> Option<(Obj, Obj)> {
-    // SAFETY: before the values are their number, which bounds `at`, and their order; the keys hold as many names.
-    unsafe {
-        if at >= usize::from(*values.sub(2)) {
-            return None;
-        }
-        let place = usize::from(*values.sub(3 + at));
-        let start = keys.add(1).cast::<u8>().add(1 << (*keys).log2_index_bytes).cast::<UnicodeEntry>();
-        let value = *values.cast::<Obj>().add(place);
-        (!value.is_null()).then(|| ((*start.add(place)).key, value))
-    }
-}
-
 /// Sets an item whose key is a string. `false`: an exception was raised.
 ///
 /// # Safety
@@ -337,7 +259,7 @@ pub(super) unsafe fn self_test() -> Result<(), &'static str> {
     unsafe {
         let pair = [(std::ptr::null_mut::<ffi::PyObject>(), std::ptr::null_mut::<ffi::PyObject>()); 2];
         let second = std::ptr::addr_of!(pair[1].1) as usize - std::ptr::addr_of!(pair) as usize;
-        if second != 24 || !cfg!(all(Py_3_11, not(Py_3_14), target_pointer_width = "64")) {
+        if second != 24 || !super::VERIFIED {
             return Ok(()); // the API's functions are used
         }
         let dict = Owned::new(ffi::PyDict_New()).ok_or("no memory")?;
@@ -379,18 +301,15 @@ pub(super) unsafe fn self_test() -> Result<(), &'static str> {
         fine = fine && agrees(dict.get()) && entries(dict.get()).is_none();
         KNOWN.store(fine, Ordering::Relaxed);
         if fine {
-            INLINE.store(true, Ordering::Relaxed);
-            INLINE.store(attributes_agree().unwrap_or(false), Ordering::Relaxed);
+            split::set_known(true);
+            split::set_known(attributes_agree().unwrap_or(false));
         }
     }
     Ok(())
 }
 
-/// Sets and deletes attributes of an instance, and checks that [`attribute`] finds them.
+/// Sets and deletes attributes of instances, and checks that [`split::attribute`] finds them; gives another its `__dict__` by hand.
 unsafe fn attributes_agree() -> Option<bool> {
-    if !cfg!(all(Py_3_11, not(Py_3_13))) {
-        return Some(false);
-    }
     // SAFETY: the GIL is held while the module is imported; every object is held while it is used.
     unsafe {
         let arguments = Owned::new(ffi::Py_BuildValue(c"s(){}".as_ptr(), c"Model".as_ptr()))?;
@@ -410,11 +329,11 @@ unsafe fn attributes_agree() -> Option<bool> {
         if !super::class::managed_dict(class.get().cast()) {
             return Some(false);
         }
-        let is = |at: usize, name: &[u8]| match attribute(second.get(), at) {
+        let is = |at: usize, name: &[u8]| match split::attribute(second.get(), at) {
             Some((found, value)) => super::text::ascii(found) == Some(name) && value == number.get(),
             None => false,
         };
-        let whole = is(0, b"c") && is(1, b"b") && attribute(second.get(), 2).is_none();
+        let whole = is(0, b"c") && is(1, b"b") && split::attribute(second.get(), 2).is_none();
         let dict = Owned::new(ffi::PyObject_GenericGetDict(second.get(), std::ptr::null_mut()))?;
         let (mut position, mut by_api) = (Position(0), 0isize);
         let mut agrees = true;
@@ -423,6 +342,15 @@ unsafe fn attributes_agree() -> Option<bool> {
             let api = ffi::PyDict_Next(dict.get(), &mut by_api, &mut key, &mut value) != 0;
             agrees = agrees && position.next(dict.get()) == api.then_some((key, value));
         }
-        Some(whole && agrees && attribute(second.get(), 0).is_none() && len(dict.get()) == 2)
+        let by_hand = !split::BY_HAND || {
+            let (third, given) = (make()?, Owned::new(ffi::PyDict_Copy(dict.get()))?);
+            let before = super::references(given.get());
+            let taken = split::give_dict(third.get(), given.get()) && super::references(given.get()) == before + 1;
+            let found = Owned::new(ffi::PyObject_GetAttrString(third.get(), c"b".as_ptr()));
+            ffi::PyErr_Clear();
+            taken && found.is_some_and(|found| found.get() == number.get())
+        };
+        let gone = split::attribute(second.get(), 0).is_none() && len(dict.get()) == 2;
+        Some(whole && agrees && by_hand && gone)
     }
 }

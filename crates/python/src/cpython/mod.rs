@@ -9,8 +9,10 @@ pub mod fill;
 pub mod float;
 pub mod gc;
 pub mod int;
+mod keys;
 pub mod new;
 pub mod set;
+pub mod split;
 pub mod stack;
 pub mod text;
 mod view;
@@ -21,10 +23,18 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use std::ptr::NonNull;
 
-extern "C" {
+// `libpython! { fn ...; }`, by build.rs: what CPython exports and PyO3 does not declare.
+include!(concat!(env!("OUT_DIR"), "/libpython.rs"));
+pub(crate) use libpython;
+
+libpython! {
     pub static mut PyODict_Type: ffi::PyTypeObject;
     pub fn _PyBytes_Resize(bytes: *mut Obj, size: isize) -> i32;
 }
+
+/// Whether this is a CPython whose layouts of dicts and attributes somebody has looked at, and which `self_test` compares. Others are
+/// used through the API alone.
+pub const VERIFIED: bool = cfg!(all(Py_3_11, not(Py_3_16), not(Py_GIL_DISABLED), target_pointer_width = "64"));
 
 pub type Obj = *mut ffi::PyObject;
 pub type Type = *mut ffi::PyTypeObject;
@@ -164,6 +174,7 @@ pub unsafe fn bytes_of_class(class: Type, bytes: &[u8]) -> Option<Owned> {
 pub unsafe fn self_test() -> Result<(), &'static str> {
     // SAFETY: the GIL is held, by contract.
     unsafe {
+        class::self_test()?;
         int::self_test()?;
         float::self_test()?;
         text::self_test()?;
@@ -171,6 +182,13 @@ pub unsafe fn self_test() -> Result<(), &'static str> {
         set::self_test()?;
         crowd::self_test()
     }
+}
+
+/// Which objects of this CPython are read in place, as `self_test` found out: dicts, values that share their keys with a class, sets.
+/// Ints, floats and texts always are, or the module can't be imported.
+#[pyfunction]
+pub fn layouts_known() -> (bool, bool, bool) {
+    (dict::is_known(), split::is_known(), set::is_known())
 }
 
 /// A new reference to an object of PyO3's.

@@ -17,8 +17,10 @@ struct Layout {
     state: u32,
 }
 
-/// The bits of `state` for "compact" and "ASCII", the same from 3.10 to 3.13.
-const COMPACT_ASCII: u32 = 0x60;
+/// The bits of `state`, the same from 3.10 to 3.15 (with a GIL).
+const COMPACT: u32 = 0x20;
+const ASCII: u32 = 0x40;
+const COMPACT_ASCII: u32 = COMPACT | ASCII;
 
 /// Shorter texts are decoded character by character.
 const LEAST_IN_BLOCKS: usize = 64;
@@ -87,6 +89,16 @@ pub unsafe fn ascii<'a>(object: Obj) -> Option<&'a [u8]> {
     }
 }
 
+/// How many bytes a string's characters take.
+///
+/// # Safety
+/// `object` is a string.
+pub unsafe fn extent(object: Obj) -> usize {
+    // The width of a character, 1, 2 or 4, stands in three bits above the two for "interned".
+    // SAFETY: `object` is a string, which has this field.
+    unsafe { len(object) * ((*object.cast::<Layout>()).state >> 2 & 7) as usize }
+}
+
 /// The characters of any string, in the width in which CPython stores them. `None`: an exception was raised.
 ///
 /// # Safety
@@ -105,10 +117,9 @@ pub unsafe fn parts<'a>(object: Obj) -> Option<Text<'a>> {
         }
         let len = ffi::PyUnicode_GET_LENGTH(object) as usize;
         let data = ffi::PyUnicode_DATA(object);
+        let is_ascii = (*object.cast::<Layout>()).state & ASCII != 0;
         Some(match ffi::PyUnicode_KIND(object) {
-            ffi::PyUnicode_1BYTE_KIND if ffi::PyUnicode_IS_ASCII(object) != 0 => {
-                Text::Ascii(std::slice::from_raw_parts(data.cast(), len))
-            }
+            ffi::PyUnicode_1BYTE_KIND if is_ascii => Text::Ascii(std::slice::from_raw_parts(data.cast(), len)),
             ffi::PyUnicode_1BYTE_KIND => Text::Latin1(std::slice::from_raw_parts(data.cast(), len)),
             ffi::PyUnicode_2BYTE_KIND => Text::Ucs2(std::slice::from_raw_parts(data.cast(), len)),
             _ => Text::Ucs4(std::slice::from_raw_parts(data.cast(), len)),
@@ -124,7 +135,6 @@ pub unsafe fn cached_utf8<'a>(object: Obj) -> Option<&'a [u8]> {
     // SAFETY: `object` is a string. A compact one that is not ASCII has the length and address of its UTF-8 behind the
     // header, null until somebody asks for it; both live as long as the string.
     unsafe {
-        const COMPACT: u32 = 0x20;
         if (*object.cast::<Layout>()).state & COMPACT_ASCII != COMPACT {
             return None;
         }

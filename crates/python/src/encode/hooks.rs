@@ -282,7 +282,7 @@ impl Frame {
                 }
                 Kind::Attributes => {
                     for at in 0..self.len {
-                        if let Some((_, value)) = crate::cpython::dict::attribute(object, at) {
+                        if let Some((_, value)) = crate::cpython::split::attribute(object, at) {
                             add(value);
                         }
                     }

@@ -5,6 +5,7 @@ use crate::classes::plan;
 use crate::classes::plan::Plan;
 use crate::classes::{methods, registry, state};
 use crate::cpython::dict::{self, Position};
+use crate::cpython::split;
 use crate::cpython::{bytes_of, float, int, prefetch, text, Obj, Owned};
 use crate::encode::dialect::{Dialect, Native, NativeWriter};
 use crate::encode::{shapes, Encoder, Extra, Frame, Kind};
@@ -341,7 +342,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         // SAFETY: callers pass an instance of a class with managed dicts. No Python code runs before the frame holds
         // it.
         unsafe {
-            while let Some((name, _)) = dict::attribute(object, len) {
+            while let Some((name, _)) = split::attribute(object, len) {
                 if len == names.len() || (text::ascii(name) == Some(b"__orig_class__") && !self.options.trust) {
                     return Ok(false);
                 }

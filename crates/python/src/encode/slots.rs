@@ -4,7 +4,7 @@ use super::walk::CHANGED;
 use super::{Encoder, Extra, Frame, Kind};
 use crate::classes::plan::Plan;
 use crate::classes::state;
-use crate::cpython::{dict, prefetch, Obj, Owned};
+use crate::cpython::{prefetch, split, Obj, Owned};
 use crate::encode::dialect::Dialect;
 use crate::error::{encode, Result};
 use crate::memory::Vec;
@@ -96,7 +96,7 @@ impl<D: Dialect> Encoder<'_, D> {
         // SAFETY: the frame holds the instance; an attribute is looked up anew after everything that may run Python
         // code.
         unsafe {
-            self.walk_places(|_, at| match (dict::attribute(object, at), at < len) {
+            self.walk_places(|_, at| match (split::attribute(object, at), at < len) {
                 (Some((_, value)), true) => Ok(Some(value)),
                 (None, false) => Ok(None),
                 _ => Err(encode(CHANGED)),

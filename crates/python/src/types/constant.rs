@@ -4,8 +4,9 @@
 
 use crate::classes::how::How;
 use crate::classes::plan::Plan;
-use crate::cpython::dict::{self, Position};
+use crate::cpython::dict::Position;
 use crate::cpython::owned;
+use crate::cpython::split;
 use crate::cpython::{text, Obj, Owned};
 use crate::error::{decode, Fault, Result};
 use crate::memory::Vec;
@@ -75,7 +76,7 @@ pub fn named(py: Python<'_>, plan: &Plan, name: &Owned, at: usize) -> Result<Own
 /// `object` is alive and an instance of the plan's class.
 unsafe fn has_state(plan: &Plan, object: Obj) -> Result<bool> {
     // SAFETY: by contract an instance of the plan's class.
-    unsafe { Ok((plan.managed_dict && dict::attribute(object, 0).is_some()) || plan.dict_of(object)?.is_some()) }
+    unsafe { Ok((plan.managed_dict && split::attribute(object, 0).is_some()) || plan.dict_of(object)?.is_some()) }
 }
 
 /// The namespaces in which a class's constants may be: its module if that is imported, the class and its bases.

@@ -146,8 +146,7 @@ pub fn extent(value: &Owned) -> usize {
         let class = ffi::Py_TYPE(object);
         let size = || ffi::Py_SIZE(object).unsigned_abs();
         if crate::cpython::text::is(object) {
-            let wide = (*object.cast::<ffi::PyASCIIObject>()).kind() as usize;
-            ffi::PyUnicode_GET_LENGTH(object) as usize * wide
+            crate::cpython::text::extent(object)
         } else if class == addr_of_mut!(ffi::PyBytes_Type) || class == addr_of_mut!(ffi::PyByteArray_Type) {
             size()
         } else if class == addr_of_mut!(ffi::PyLong_Type) {

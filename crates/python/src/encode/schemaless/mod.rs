@@ -4,8 +4,8 @@ mod values;
 
 use crate::classes::plan::{Plain, PlainField, Plan};
 use crate::classes::state;
-use crate::cpython::dict::Position;
-use crate::cpython::{dict, owned, text, Obj, Owned, Type};
+use crate::cpython::dict::{self, Position};
+use crate::cpython::{owned, split, text, Obj, Owned, Type};
 use crate::encode::dialect::Dialect;
 use crate::encode::forms::Order;
 use crate::encode::{Encoder, Extra, Frame, Kind};
@@ -290,7 +290,7 @@ impl<D: Dialect> Encoder<'_, D> {
 unsafe fn attributes(object: Obj, plan: &Plan, fields: &[PlainField], values: &mut [Obj]) -> Result<bool> {
     // SAFETY: by the contract; a `__dict__` that was found is held by the instance.
     unsafe {
-        let dict = match plan.managed_dict && dict::attribute(object, 0).is_some() {
+        let dict = match plan.managed_dict && split::attribute(object, 0).is_some() {
             true => None,
             false => match plan.dict_of(object)? {
                 Some(dict) => Some(dict),
@@ -301,7 +301,7 @@ unsafe fn attributes(object: Obj, plan: &Plan, fields: &[PlainField], values: &m
         for (at, (field, value)) in fields.iter().zip(values).enumerate() {
             let found = match &dict {
                 Some(dict) => position.next(dict.get()),
-                None => dict::attribute(object, at),
+                None => split::attribute(object, at),
             };
             match found {
                 Some((name, found)) if name == field.name.get() => *value = found,
