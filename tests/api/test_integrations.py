@@ -104,6 +104,18 @@ def test_a_codec_with_other_options() -> None:
     assert codec.key({2, 1, 3}) == codec.key({3, 2, 1}) and "types" in repr(codec)
     with pytest.raises(ValueError, match="no misses"):
         codec.without_misses()
+    again = pickle.loads(pickle.dumps(codec))
+    assert again == codec != Codec() and hash(again) == hash(codec)
+    assert again.loads(codec.dumps(Order(1, []))) == Order(1, [])
+    with pytest.raises(TypeError, match="holds secret keys"):
+        pickle.dumps(Codec(seal=Seal(KEY)))
+
+
+def test_classes_in_keys() -> None:
+    codec = Codec()
+    assert codec.key(("f", int)) == codec.key(("f", int)) != codec.key(("f", str))
+    with pytest.raises(holdall.EncodeError, match="in a key"):
+        codec.key(lambda: 1)
 
 
 class TestShelve(Contract):

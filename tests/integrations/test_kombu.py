@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pathlib
 import pickle
 import subprocess
 import sys
@@ -42,7 +44,27 @@ class TestKombu(Contract):
     def raw(self, store: Any) -> bytes:
         return store["sent"][2]
 
-    def test_it_is_there_by_its_entry_point(self) -> None:
+    def test_kombu_finds_it_by_itself(self, tmp_path: pathlib.Path) -> None:
+        """With what an installed holdall says of itself, and nothing that imports it."""
+        text = (pathlib.Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+        _, _, entry = text.partition('[project.entry-points."kombu.serializers"]\n')
+        folder = tmp_path / "holdall-0.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: holdall\nVersion: 0\n")
+        (folder / "entry_points.txt").write_text(
+            "[kombu.serializers]\n" + entry.partition("\n\n")[0].replace('"', "") + "\n"
+        )
+        code = "from kombu import serialization as s; print(s.loads(*reversed(s.dumps({1}, serializer='hold')[::-1][:1]), 'application/x-hold', 'binary'))"
+        path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+        run = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+        assert run.stdout == "{1}\n", run.stderr
+
+    def test_its_content_type_is_what_is_accepted(self) -> None:
         serialization.register(
             "hold", *__import__("holdall.integrations.kombu").integrations.kombu.register_args
         )

@@ -156,6 +156,9 @@ class Codec:
             raise ValueError('unreadable: this library has no misses, so only "error" is possible')
         return self
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _with_options, (dict(self.options),)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Codec) and self.options == other.options
 
@@ -164,6 +167,10 @@ class Codec:
 
     def __repr__(self) -> str:
         return f"Codec({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
+
+
+def _with_options(options: Any) -> Codec:
+    return Codec(**options)
 
 
 def _name_of(key: Any) -> str:

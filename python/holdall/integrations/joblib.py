@@ -64,7 +64,7 @@ class HoldBackend(FileSystemStoreBackend):
     """The backend `hold` of `Memory`. A result that can't be read is computed again, with a warning, as joblib has it.
 
     `backend_options`: those of `holdall.integrations.Codec`. Arrays, and what consists of them, need none; estimators and frames need
-    `trust=True`. `mmap_mode`, and `compress` with "zstd", "lz4" or a level of zstd, are the Memory's.
+    `trust=True`. With a `seal`, a Memory and what it caches can't be sent to other processes, as a Seal can't. `mmap_mode`, and `compress` with "zstd", "lz4" or a level of zstd, are the Memory's.
     """
 
     def configure(self, location: Any, verbose: int = 1, backend_options: Any = None) -> None:
@@ -72,30 +72,15 @@ class HoldBackend(FileSystemStoreBackend):
         own = {name: options.pop(name) for name in [*options] if name in _OWN}
         super().configure(location, verbose=verbose, backend_options=options)
         self.codec = Codec(**own)
-        here = _InNumpyPicklesPlace(self.codec)
-        for name in ("load_item", "dump_item"):
-            setattr(
-                self, name, calling(getattr(FileSystemStoreBackend, name), numpy_pickle=here).__get__(self)
-            )
 
-    def __getstate__(self) -> dict[str, Any]:
-        # A Memory, and what it caches, is pickled for other processes; they make these anew.
-        state = {
-            name: value
-            for name, value in self.__dict__.items()
-            if name not in ("codec", "load_item", "dump_item")
-        }
-        return {**state, "_options": dict(self.codec.options)}
+    def load_item(self, *args: Any, **options: Any) -> Any:
+        return self._by_ours(FileSystemStoreBackend.load_item)(self, *args, **options)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        own = state.pop("_options")
-        self.__dict__.update(state)
-        self.codec = Codec(**own)
-        here = _InNumpyPicklesPlace(self.codec)
-        for name in ("load_item", "dump_item"):
-            setattr(
-                self, name, calling(getattr(FileSystemStoreBackend, name), numpy_pickle=here).__get__(self)
-            )
+    def dump_item(self, *args: Any, **options: Any) -> Any:
+        return self._by_ours(FileSystemStoreBackend.dump_item)(self, *args, **options)
+
+    def _by_ours(self, method: Any) -> Any:
+        return calling(method, numpy_pickle=_InNumpyPicklesPlace(self.codec))
 
 
 joblib.register_store_backend("hold", HoldBackend)
