@@ -139,7 +139,9 @@ def test_what_goes_wrong_is_found(tmp_path: Path) -> None:
 def test_a_child_that_ends_while_it_is_looked_at_does_not_hang() -> None:
     """Nobody tells any more how much of the processor's time it had."""
     child = [sys.executable, "-c", "import os, time; time.sleep(0.7); os.abort()"]
-    process = subprocess.Popen(child, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    counters = mmap.mmap(-1, campaign.COUNTERS.size)
-    watched = campaign.Campaign.watch(object.__new__(campaign.Campaign), process, counters)
+    with (
+        subprocess.Popen(child, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process,
+        mmap.mmap(-1, campaign.COUNTERS.size) as counters,
+    ):
+        watched = campaign.Campaign.watch(object.__new__(campaign.Campaign), process, counters)
     assert watched.startswith("ended by signal 6")
