@@ -152,3 +152,14 @@ def test_references_that_only_a_state_gives_out() -> None:
     assert copy.part is copy.again
     copy = holdall.deepcopy(Lending([1]))
     assert copy.part is copy.again
+
+
+class Tupled(tuple[int, ...]):
+    pass
+
+
+def test_the_hash_of_what_was_loaded() -> None:
+    """Since 3.14 a tuple keeps its hash: one that was filled by hand must not keep that of what it was before."""
+    for case in [(), (1, "a"), tuple(range(40)), ((1,), (2, (3,))), Tupled([1, 2]), Tupled()]:
+        for copy in (holdall.loads(holdall.dumps([case, {case}]), types=[Tupled])[0], holdall.deepcopy(case)):
+            assert type(copy) is type(case) and hash(copy) == hash(case) and copy in {case}
