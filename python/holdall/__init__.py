@@ -34,7 +34,7 @@ from ._core import (
 )
 from ._files import dump, load
 from ._files import open_file as _open_file
-from ._log import Reader, Report, Writer, file_kind, verify
+from ._log import Reader, Report, Writer, file_kind, split_log, verify
 from ._registry import register
 
 # Public, but not in `__all__`: no star import should hide Python's own.
@@ -51,11 +51,13 @@ if TYPE_CHECKING:
     from . import pickle as pickle
     from . import resolve as resolve
     from . import safe_pickle as safe_pickle
+    from ._remote import ChangedError as ChangedError
     from ._seal import Seal as Seal
     from ._seal import SealError as SealError
 
 # Without the modules: a star import would hide other modules of the same names.
 __all__ = [
+    "ChangedError",
     "ChecksumError",
     "Damage",
     "DecodeError",
@@ -83,6 +85,7 @@ __all__ = [
     "load",
     "loads",
     "register",
+    "split_log",
     "verify",
 ]
 
@@ -111,8 +114,12 @@ def __getattr__(name: str) -> Any:
         from . import _seal
 
         return getattr(_seal, name)
+    if name == "ChangedError":
+        from ._remote import ChangedError
+
+        return ChangedError
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULES, "Seal", "SealError"})
+    return sorted({*globals(), *_MODULES, "ChangedError", "Seal", "SealError"})

@@ -413,8 +413,9 @@ def open_document(
     limits: Limits | None = None,
     tz_aware: bool = True,
     writable: bool = False,
+    remote: Any = None,
 ) -> Document:
-    """A document of bytes; owned: in a map that was made for it, which closes with it."""
+    """A document of bytes; owned: in a map that was made for it, which closes with it. remote: what brings ranges of a file into the map."""
 
 def msgpack_scan(data: _BytesLike, start: int, pending: int, /) -> tuple[int, int]:
     """Looks for the end of a value of which `pending` parts are owed at `start` (1 at its beginning).
@@ -716,11 +717,12 @@ class LogWriter:
 class LogReader:
     def __new__(
         cls,
-        source: int | Callable[[memoryview], int] | None,
+        source: Any,
         /,
         *,
         repair: str | None,
         follow: bool,
+        part: tuple[int, int] | None,
         type: Any,
         types: _Types,
         trust: bool,

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     class ReadableInto(Protocol):
         def readinto(self, buffer: memoryview, /) -> int | None: ...
 
+    from ._remote import Remote
     from ._seal import Seal
     from .resolve import Resolver
 
@@ -157,6 +158,10 @@ def checked(seal: Seal) -> Seal:
 def unsealed(seal: Seal, file: Any) -> memoryview:
     """The payload of a path, of data, or of the next that a file object has."""
     seal = checked(seal)
+    if (remote := elsewhere(file)) is not None:
+        from ._remote import Ahead
+
+        file = Ahead(remote)
     path = path_of(file)
     if path is not None:
         # All of it is in this process's memory before it is compared: a map might change after. The payload is apart, so that what is
@@ -195,7 +200,7 @@ def load(
 ) -> Any:
     """Restore the object graph stored in a file.
 
-    file: a path; bytes-like data; or a binary file object with `read` or `readinto`. A path is read whole and holds one graph, as
+    file: a path; a URL that fsspec knows; bytes-like data; or a binary file object with `read` or `readinto`. A path is read whole and holds one graph, as
         data do (bytes are never a path: `os.fsdecode` makes one of them). Of a file object just one dump is read, so that the
         next call finds the next one. Bytes from `dumps`, without what `dump` puts around them, are read too; they reach to the
         end of the file.
@@ -226,6 +231,8 @@ def load(
     }  # fmt: skip
     if seal is not None:
         return _load_data(unsealed(seal, file), mmap, progress, options)
+    if (remote := elsewhere(file)) is not None:
+        return _load_remote(remote, mmap, progress, options)
     source = path_of(file)
     if source is None:
         if (data := data_of(file)) is not None:
@@ -255,6 +262,38 @@ def _load_data(
     return made
 
 
+def elsewhere(file: Any, opened: bool = False) -> Remote | None:
+    """What reads ranges of a file that is not on this machine. opened: also of one of fsspec's that is open."""
+    if isinstance(file, (os.PathLike, bytes, bytearray, memoryview)) and not hasattr(file, "fs"):
+        return None
+    if isinstance(file, str) and ":" not in file:
+        return None
+    if not isinstance(file, str) and (not hasattr(file, "fs") or (hasattr(file, "read") and not opened)):
+        return None
+    from ._remote import remote_of
+
+    return remote_of(file)
+
+
+def _load_remote(
+    remote: Remote,
+    mmap: bool | Literal["copy"],
+    progress: Callable[[int, int], Any] | None,
+    options: dict[str, Any],
+) -> Any:
+    from ._remote import Ahead, Sparse
+
+    if mmap:
+        sparse = Sparse(remote)
+        sparse.bring(0, remote.size)
+        return _core.file_load_mapped(sparse.map, mmap == "copy", **options)
+    ahead = Ahead(remote)
+    try:
+        return _core.file_load(ahead.fill, remote.size, whole=True, progress=progress, **options)
+    finally:
+        ahead.close()
+
+
 def _left(file: Any) -> int | None:
     """The number of bytes left in one of Python's own file objects, if that is known."""
     raw = file.raw if type(file) in (io.BufferedReader, io.BufferedRandom) else file
@@ -265,7 +304,7 @@ def _left(file: Any) -> int | None:
 
 
 def open_file(
-    file: Path | Data,
+    file: Path | Data | Any,
     *,
     mmap: bool | Literal["copy"] = True,
     type: Any = Any,
@@ -281,7 +320,8 @@ def open_file(
 
     file: a path, or bytes-like data, which must not change meanwhile. A path is mapped into memory, and of a large one only what is
         needed is read: an index says where things are. A bare message of `dumps` is gone over once to make one; a compressed one
-        is unpacked when it is opened.
+        is unpacked when it is opened. Or a URL that fsspec knows (`s3://`, `http://`), or one of its files: the index and what is touched
+        are read by ranges, of a compressed file the blocks of a MiB that are touched; files below 64 KiB and bare messages at once.
     mmap: large arrays are views of the file; "copy": views that can be written to, which leaves the file as it is.
     type, types, trust, strict, dec_hook, resolver, limits: as for `loads`; see `Document` for what `type` does.
     seal: as for `load`: all of the file is read and compared when it is opened.
@@ -289,6 +329,7 @@ def open_file(
     Checksums of what is read in part are not compared: `verify` does that.
 
     Raises DecodeError: no file of `dump`'s; malformed bytes, when they are come to. Raises OSError: as the file system says.
+    Raises ChangedError: the object behind a URL is not the one any more that was opened.
 
     >>> dump({"layers": [{"bias": 1}, {"bias": 2}], "epoch": 12}, "model.hold")
     >>> with holdall.open("model.hold") as doc:
@@ -300,7 +341,14 @@ def open_file(
     options: dict[str, Any] = {
         "type": type, "types": types, "trust": trust, "strict": strict, "dec_hook": dec_hook, "resolver": resolver, "limits": limits
     }  # fmt: skip
-    file = file if seal is None else unsealed(seal, file)
+    if seal is not None:
+        file = unsealed(seal, file)
+    elif (remote := elsewhere(file, opened=True)) is not None:
+        from ._remote import Sparse
+
+        sparse = Sparse(remote)
+        options["writable"] = mmap == "copy"
+        return _core.open_document(sparse.map, "hold", remote=sparse, **options)
     return document(file, "hold", copy=mmap == "copy", writable=mmap == "copy", **options)
 
 

@@ -14,9 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from types import ModuleType
 
+    from ._remote import Ahead, Remote
     from ._seal import Seal
     from ._sealed_log import SealedReader, SealedWriter
     from .resolve import Resolver
+
+
+# How far behind a part of a log what belongs to it is likely to go on.
+_BEHIND = 3 << 19
 
 
 class Writer:
@@ -164,10 +169,11 @@ class Reader:
     """Goes through the records of a log.
 
     file: a path; bytes-like data; a binary file object with `read` or `readinto`, which need not seek; or None: bytes are given
-        to `feed`.
+        to `feed`. A URL that fsspec knows, or one of its files: large ranges are read ahead.
     repair: what to do where the log is damaged. None: an error, after all records before it. "stop": the log ends there. "skip": it
         goes on with the next record that is whole. In both cases `damage` says what was passed over.
     follow: wait for more at the end of the log, until `close` is called.
+    part: of a path, one of the parts that `split_log` gives.
     seal: a `Seal`, with which the log was written: a piece of it is compared before any of its records is read. A log that was not closed
         ends with a SealError, after all its records, unless `repair="stop"`: what was written last may have been cut off, or its Writer is
         still at work. Where it was closed before and the end cut off since, only the count of records tells (`record`). `repair="skip"`
@@ -194,6 +200,7 @@ class Reader:
         *,
         repair: Literal["stop", "skip"] | None = None,
         follow: bool = False,
+        part: tuple[int, int] | None = None,
         type: Any = Any,
         types: type[Any] | ModuleType | Iterable[type[Any] | ModuleType] = (),
         trust: bool = False,
@@ -207,13 +214,24 @@ class Reader:
             "repair": repair, "follow": follow, "type": type, "types": types, "trust": trust, "strict": strict,
             "dec_hook": dec_hook, "resolver": resolver, "limits": limits
         }  # fmt: skip
+        self._ahead: Ahead | None = None
         path = None if file is None else _files.path_of(file)
         source: Any
         self._core: _core.LogReader | SealedReader
+        remote = None if file is None else _files.elsewhere(file, opened=True)
         if seal is not None:
+            if part is not None:
+                raise ValueError("part: a sealed log is read from its start, as each piece's check goes on from the one before")
+            if remote is not None:
+                file, path = _ahead(remote), None
             self._core = _sealed_reader(seal, file, path, options)
             return
-        if path is None:
+        options["part"] = part
+        if remote is not None:
+            if follow:
+                raise ValueError("follow: an object of a network's storage does not grow, it is replaced by another")
+            source = self._ahead = _ahead(remote, part)
+        elif path is None:
             data = None if file is None else _files.data_of(file)
             stream: Any = file if data is None else io.BytesIO(data)
             source = None if file is None else _files.filler(stream, eager=True)
@@ -261,12 +279,56 @@ class Reader:
     def close(self) -> None:
         """Let go of the file; one that is being followed ends. A second call does nothing."""
         self._core.close()
+        if self._ahead is not None:
+            self._ahead.close()
 
     def __enter__(self) -> Reader:
         return self
 
     def __exit__(self, *args: object) -> None:
         self.close()
+
+
+def _ahead(remote: Remote, part: tuple[int, int] | None = None) -> Ahead:
+    from ._remote import Ahead
+
+    # The last record of a part ends a window or so behind the part.
+    return Ahead(remote, None if part is None else part[1] + _BEHIND)
+
+
+def split_log(file: _files.Path, blocksize: int = 1 << 26) -> list[tuple[int, int]]:
+    """Parts of a log of about `blocksize` bytes each, to be read apart: `Reader(file, part=part)`.
+
+    file: a path, or what `open` takes of fsspec's: URLs, its files. blocksize: in bytes, at least 1. A log begins anew every MiB or so,
+        at a *restart*; a part has the records from the first restart that begins in it, so that small parts may have none.
+
+    The parts together have all records, each once, in order, wherever it is cut and whatever is damaged: where a part begins and ends is
+    decided by the log's bytes alone, by each reader for itself. The log may be appended to meanwhile: the last part then goes on up to the
+    next restart. Only the log's size and first bytes are read here.
+
+    Raises ValueError: it is no log, or a sealed one, which is only read from its start. Raises OSError: as the file system says.
+
+    >>> with holdall.Writer("split.log") as log:
+    ...     for number in range(1000):
+    ...         at = log.write({"number": number})
+    >>> parts = split_log("split.log", 4096)
+    >>> [record["number"] for part in parts for record in holdall.Reader("split.log", part=part)] == [*range(1000)]
+    True
+    """
+    if blocksize < 1:
+        raise ValueError(f"blocksize: expected a number of bytes from 1 on, got {blocksize}")
+    remote = _files.elsewhere(file, opened=True)
+    if remote is not None:
+        size, start = remote.size, remote.read(0, _core.file_start_size)
+    else:
+        with open(file, "rb") as opened:
+            start = opened.read(_core.file_start_size)
+            size = opened.seek(0, os.SEEK_END)
+    if start[:1] == bytes([_core.sealed_log_start]):
+        raise ValueError("a sealed log is read from its start, as each piece's check goes on from the one before")
+    if size and _core.file_kind(start) not in ("log", None):
+        raise ValueError("expected a log of records, got a file of one graph: load it with holdall.load")
+    return [(at, min(at + blocksize, size)) for at in range(0, size, blocksize)]
 
 
 def _sealed_reader(seal: Seal, file: Any, path: str | None, options: dict[str, Any]) -> SealedReader:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 import stat
 import sys
@@ -105,6 +106,18 @@ else:
                 raise
         finally:
             os.close(descriptor)
+
+
+def zeros(size: int) -> mmap.mmap | bytearray:
+    """Writable memory of so many zeros, of which only what is written to takes any, where the system can do that."""
+    if size == 0:
+        return bytearray()
+    if sys.platform == "win32":
+        return mmap.mmap(-1, size)
+    # Nothing is set aside for it: a size that somebody claims may be more than there is.
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    flags |= getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
+    return mmap.mmap(-1, size, flags=flags)
 
 
 def _taken(path: str) -> BlockingIOError:

@@ -8,7 +8,7 @@ mod writer;
 pub use reader::{Body, Reader};
 pub use writer::{write, Graph, Output};
 
-use super::codec::Codec;
+use super::codec::{self, Codec};
 use super::frame::{self, Frame, HEAD, START, TAIL};
 use super::index::{Extent, Index};
 use super::tag;
@@ -63,6 +63,8 @@ pub struct Parts {
     pub buffers: Vec<Extent>,
     /// What is known of the inside of the message; nothing of a small one.
     pub index: Option<Index>,
+    /// Where its frame begins: behind all others, but the end's.
+    pub index_at: u64,
 }
 
 impl Parts {
@@ -83,11 +85,42 @@ impl Parts {
                 Ok(Parts { message, ..Parts::default() })
             }
             tag::FILE_GRAPH => Parts::by_end(file).map_err(|error| whats_wrong(file).unwrap_or(error)),
-            _ => Err(Error::new(ErrorKind::BadFile { why: "a log of records: read it with holdall.Reader" }, 5)),
+            _ => Err(Parts::of_a_log()),
         }
     }
 
-    fn by_end(file: &[u8]) -> Result<Parts> {
+    #[cold]
+    fn of_a_log() -> Error {
+        Error::new(ErrorKind::BadFile { why: "a log of records: read it with holdall.Reader" }, 5)
+    }
+
+    /// Where the index of a file begins of which at least the start and the last [`END`] bytes are there. None of a file without one.
+    pub fn index_of(file: &[u8]) -> Result<Option<u64>> {
+        match frame::parse_start(file)? {
+            tag::FILE_MESSAGE => Ok(None),
+            tag::FILE_GRAPH => Parts::index_at(file).map(|index_at| Some(index_at as u64)),
+            _ => Err(Parts::of_a_log()),
+        }
+    }
+
+    /// As [`Parts::of`] a graph's file, of which the start, the index and the end are there.
+    pub fn of_ends(file: &[u8]) -> Result<Parts> {
+        Parts::by_end(file)
+    }
+
+    /// Where the frames of an extent end, or some bytes behind.
+    pub fn reach(&self, extent: &Extent) -> u64 {
+        if extent.blocks.is_empty() {
+            let most = frame::ALIGN + (HEAD + TAIL) as u64;
+            return extent.at.saturating_add(extent.len).saturating_add(most).min(self.index_at);
+        }
+        // Buffers are in order, behind the message.
+        let next = self.buffers.partition_point(|buffer| buffer.at <= extent.at);
+        self.buffers.get(next).map_or(self.index_at, |buffer| buffer.at)
+    }
+
+    /// Where the end's frame says that the index is.
+    fn index_at(file: &[u8]) -> Result<usize> {
         let short = || Error::new(ErrorKind::Truncated { needed: END }, file.len());
         let end_at = file.len().checked_sub(END).filter(|&at| at >= START).ok_or_else(short)?;
         let end = Frame::at(file, end_at)?.filter(|frame| frame.at == end_at && frame.head.kind == tag::END);
@@ -102,10 +135,15 @@ impl Parts {
                 end_at,
             ));
         }
+        Ok(index_at)
+    }
+
+    fn by_end(file: &[u8]) -> Result<Parts> {
+        let index_at = Parts::index_at(file)?;
         let frame = Frame::at(file, index_at)?.filter(|frame| frame.head.kind == tag::INDEX);
         let mut index = Index::parse(frame.ok_or_else(|| unexpected(index_at))?.verified(file)?)?;
         let (message, buffers) = (std::mem::take(&mut index.message), std::mem::take(&mut index.buffers));
-        Ok(Parts { message, buffers, index: Some(index) })
+        Ok(Parts { message, buffers, index: Some(index), index_at: index_at as u64 })
     }
 }
 
@@ -152,6 +190,32 @@ pub fn plain<'i>(file: &'i [u8], extent: &Extent, kind: u8, verify: bool) -> Res
         return frame.verified(file).map(Some);
     }
     Ok(Some(&file[frame.body]))
+}
+
+/// One block of a body that is compressed, or cut into blocks, unpacked.
+pub fn block(file: &[u8], extent: &Extent, number: usize, kind: u8) -> Result<Vec<u8>> {
+    let begins = extent.blocks.get(number).copied().unwrap_or(u64::MAX);
+    let at = place(begins);
+    let kind = if number == 0 { kind } else { tag::REST };
+    let frame = Frame::at(file, at)?.filter(|frame| frame.head.kind == kind).ok_or_else(|| unexpected(at))?;
+    let mut body = frame.verified(file)?;
+    if number == 0 && frame.head.more {
+        match body.split_first_chunk::<{ TOTAL as usize }>() {
+            Some((total, rest)) if u64::from_le_bytes(*total) == extent.len => body = rest,
+            _ => return Err(unexpected(at)),
+        }
+    }
+    let left = extent.len.saturating_sub(number as u64 * codec::BLOCK as u64);
+    let raw = usize::try_from(left).map_or(codec::BLOCK, |left| left.min(codec::BLOCK));
+    let mut to = crate::memory::vec![0; raw];
+    if frame.head.codec == Codec::Stored && body.len() == raw {
+        to.copy_from_slice(body);
+    } else if frame.head.codec != Codec::Stored && codec::raw_len(body, at)? == raw {
+        codec::decompress(frame.head.codec, body, &mut to, at)?;
+    } else {
+        return Err(unexpected(at));
+    }
+    Ok(to)
 }
 
 /// The body that begins there, unpacked; `file` is the whole of it.

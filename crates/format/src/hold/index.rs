@@ -10,13 +10,15 @@
 //! some tens of thousands of entries, as spans grow with the message.
 
 use super::frame::{self, Frame};
-use super::places::{names_at, Walks};
-use super::reader::{self, Reader};
+use super::places::{names_at, Places, Walks};
+use super::reader::Reader;
+use super::window::{AtHand, Window};
 use super::{tag, writer};
-use crate::cursor::Cursor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{vec, Vec};
 use crate::model::{self, Reader as _, Shape, Token, Writer as _};
+
+mod body;
 
 const LEAST_SPAN: usize = 1 << 12;
 const MOST_SPANS: usize = 1 << 14;
@@ -28,6 +30,9 @@ const LEAST_KEYS: usize = 64;
 const KEY: usize = 4 + 8;
 /// Keys in one frame.
 const PAGE: usize = 1 << 12;
+
+/// Bytes of a frame of keys.
+pub const PAGE_FRAME: u64 = (frame::HEAD + PAGE * KEY + frame::TAIL) as u64;
 
 /// Spans' worth of tokens, a byte each, that lead from a place in an index to any other at most: there is less than one, and a value.
 const MOST_STEPS: u64 = 4;
@@ -104,6 +109,8 @@ pub struct Index {
     containers: Vec<Container>,
     keys: Vec<Keys>,
     walks: Walks,
+    /// Which parts of the message can be looked at.
+    pub at_hand: AtHand,
 }
 
 /// Where a dict's key may stand.
@@ -255,6 +262,12 @@ fn hash_of(encoded: &[u8]) -> u32 {
     frame::sum(encoded) as u32
 }
 
+fn hash_of_text(text: model::Text<'_>) -> u32 {
+    let mut w = writer::Writer::new(Vec::new(), false);
+    w.text(text);
+    hash_of(&w.out[1..])
+}
+
 impl Index {
     /// Goes over a message; one that can't be read has an empty index.
     pub fn of_message(message: &[u8]) -> Index {
@@ -292,18 +305,48 @@ impl Index {
         found.ok_or_else(|| Error::new(ErrorKind::BadFile { why: "an index that says nothing of a place" }, 0))
     }
 
+    /// All places of the message, if it was worth it to note them.
+    fn places(&self, message: &[u8]) -> Result<Option<&Places>> {
+        if self.walks.are_many(message) {
+            self.at_hand.whole(message)?;
+        }
+        Ok(self.walks.places(message))
+    }
+
+    /// What of a message is best brought at once where `at` is needed: from the checkpoint before, from which all walks begin, up to the
+    /// end of the value there if that is known, and else to the next checkpoint.
+    pub fn around(&self, message: usize, at: usize) -> std::ops::Range<usize> {
+        let next = self.checkpoints.partition_point(|checkpoint| checkpoint.at <= at as u64);
+        let from = next.checked_sub(1).and_then(|at| self.checkpoints.get(at)).map_or(0, |checkpoint| checkpoint.at);
+        let to = self.checkpoints.get(next).map_or(message as u64, |checkpoint| checkpoint.at);
+        let end = self.end_of(at).or_else(|| self.end_of(at + 1)).unwrap_or(0);
+        (from as usize).min(at)..(to as usize).max(end).clamp(at, message.max(at))
+    }
+
+    /// Where the frames of keys begin that tell of a dict's key; none takes more than [`PAGE_FRAME`] bytes.
+    pub fn pages_of(&self, at: usize, text: model::Text<'_>) -> Vec<u64> {
+        let Ok(found) = self.keys.binary_search_by_key(&(at as u64), |keys| keys.at) else { return Vec::new() };
+        let Pages::InFile(pages) = &self.keys[found].pages else { return Vec::new() };
+        let hash = hash_of_text(text);
+        let from = pages.partition_point(|page| page.0 < hash).saturating_sub(1);
+        pages[from..].iter().take_while(|page| page.0 <= hash).map(|page| page.1).collect()
+    }
+
     /// How many objects and shapes were numbered before that place, which a value begins at.
     pub fn counts(&self, message: &[u8], at: usize) -> Result<(u64, u64)> {
-        if let Some(places) = self.walks.places(message) {
+        if let Some(places) = self.places(message)? {
             let why = "an index that leads where nothing can be read";
             return places.counts(at as u64).ok_or_else(|| Error::new(ErrorKind::BadFile { why }, at));
         }
         let from = self.checkpoint(|checkpoint| checkpoint.at > at as u64)?;
         let (mut numbers, mut shapes) = (from.numbers, from.shapes);
-        let mut r = Reader::from(message, from.at as usize, true);
+        let mut r = Window::new(message, &self.at_hand, from.at as usize, true);
         let mut walked = self.walks.begin();
         while r.offset() < at {
             walked.steps += 1;
+            if r.is_partial() && r.pass_leaf() {
+                continue;
+            }
             match r.next()? {
                 Token::AssignId => numbers += 1,
                 Token::NewShape(shape) => {
@@ -328,15 +371,18 @@ impl Index {
         if number == 0 {
             return Ok(1);
         }
-        if let Some(places) = self.walks.places(message) {
+        if let Some(places) = self.places(message)? {
             return places.of_number(number).ok_or_else(bad);
         }
         let from = self.checkpoint(|checkpoint| checkpoint.numbers > number)?;
         let mut numbers = from.numbers;
-        let mut r = Reader::from(message, from.at as usize, true);
+        let mut r = Window::new(message, &self.at_hand, from.at as usize, true);
         let mut walked = self.walks.begin();
         while r.remaining() > 0 {
             walked.steps += 1;
+            if r.is_partial() && r.pass_leaf() {
+                continue;
+            }
             match r.next()? {
                 Token::AssignId if numbers == number => return Ok(r.offset()),
                 Token::AssignId => numbers += 1,
@@ -361,7 +407,7 @@ impl Index {
     pub fn shape<'i>(&self, message: &'i [u8], number: usize) -> Result<(Shape<'i>, u64)> {
         let known = self.shapes.get(number).copied();
         let Some(known) = known else { return Err(Error::new(ErrorKind::BadShape { number: number as u64 }, 0)) };
-        match Reader::from(message, known.at as usize, true).next()? {
+        match Window::new(message, &self.at_hand, known.at as usize, true).next()? {
             Token::NewShape(shape) => Ok((shape, known.numbers)),
             _ => Err(Error::new(ErrorKind::BadShape { number: number as u64 }, known.at as usize)),
         }
@@ -395,12 +441,12 @@ impl Index {
 
     /// As [`Index::skip`]; counts its steps.
     fn pass(&self, message: &[u8], at: usize, steps: &mut u64) -> Result<usize> {
-        let mut r = Reader::from(message, at, true);
+        let mut r = Window::new(message, &self.at_hand, at, true);
         let mut pending: u64 = 1;
         while pending > 0 {
             *steps += 1;
             pending -= 1;
-            if r.leaf()?.is_some() {
+            if r.is_partial() && r.pass_leaf() || r.leaf()?.is_some() {
                 continue;
             }
             let at = r.offset();
@@ -447,9 +493,7 @@ impl Index {
     pub fn search(&self, file: &[u8], at: usize, text: model::Text<'_>) -> Result<Option<Search>> {
         let Ok(found) = self.keys.binary_search_by_key(&(at as u64), |keys| keys.at) else { return Ok(None) };
         let keys = &self.keys[found];
-        let mut w = writer::Writer::new(Vec::new(), false);
-        w.text(text);
-        let hash = hash_of(&w.out[1..]);
+        let hash = hash_of_text(text);
         let places = match &keys.pages {
             Pages::Here(entries) => matching(entries.iter().copied(), hash),
             Pages::InFile(pages) => {
@@ -497,65 +541,6 @@ impl Index {
         }
         Ok(())
     }
-
-    /// The body of an index's frame.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        let mut put = |value: u64| writer::length(&mut out, value);
-        put_extent(&mut put, &self.message);
-        put(self.buffers.len() as u64);
-        self.buffers.iter().for_each(|extent| put_extent(&mut put, extent));
-        put(self.numbers);
-        put(self.shapes.len() as u64);
-        for shape in &self.shapes {
-            [shape.at, shape.numbers, shape.values].into_iter().for_each(&mut put);
-        }
-        put(self.checkpoints.len() as u64);
-        for checkpoint in &self.checkpoints {
-            [checkpoint.at, checkpoint.numbers, checkpoint.shapes].into_iter().for_each(&mut put);
-        }
-        put(self.containers.len() as u64);
-        for container in &self.containers {
-            [container.at, container.end, container.points.len() as u64].into_iter().for_each(&mut put);
-            for point in &container.points {
-                [point.value, point.at].into_iter().for_each(&mut put);
-            }
-        }
-        put(self.keys.len() as u64);
-        for keys in &self.keys {
-            let pages: &[_] = if let Pages::InFile(pages) = &keys.pages { pages } else { &[] };
-            [keys.at, u64::from(keys.complete), pages.len() as u64].into_iter().for_each(&mut put);
-            for &(hash, at) in pages {
-                [u64::from(hash), at].into_iter().for_each(&mut put);
-            }
-        }
-        out
-    }
-
-    /// Mirror of [`Index::to_bytes`].
-    pub fn parse(body: &[u8]) -> Result<Index> {
-        let mut input = Cursor::new(body);
-        let r = &mut input;
-        let mut index = Index { message: take_extent(r)?, ..Index::default() };
-        index.buffers = many(r, 3, take_extent)?;
-        index.numbers = take(r)?;
-        index.shapes = many(r, 3, |r| Ok(ShapeAt { at: take(r)?, numbers: take(r)?, values: take(r)? }))?;
-        index.checkpoints = many(r, 3, |r| Ok(Checkpoint { at: take(r)?, numbers: take(r)?, shapes: take(r)? }))?;
-        index.containers = many(r, 3, |r| {
-            let (at, end) = (take(r)?, take(r)?);
-            Ok(Container { at, end, points: many(r, 2, |r| Ok(Point { value: take(r)?, at: take(r)? }))? })
-        })?;
-        index.keys = many(r, 3, |r| {
-            let (at, complete) = (take(r)?, take(r)? != 0);
-            let pages = many(r, 2, |r| {
-                let hash = u32::try_from(take(r)?);
-                Ok((hash.map_err(|_| Error::new(ErrorKind::TooLong, r.offset()))?, take(r)?))
-            })?;
-            Ok(Keys { at, complete, pages: Pages::InFile(pages) })
-        })?;
-        input.finish()?;
-        Ok(index)
-    }
 }
 
 fn entries(page: &[u8]) -> impl Iterator<Item = (u32, u64)> + '_ {
@@ -567,24 +552,4 @@ fn entries(page: &[u8]) -> impl Iterator<Item = (u32, u64)> + '_ {
 
 fn matching(entries: impl Iterator<Item = (u32, u64)>, hash: u32) -> Vec<u64> {
     entries.filter(|entry| entry.0 == hash).map(|entry| entry.1).collect()
-}
-
-fn put_extent(put: &mut impl FnMut(u64), extent: &Extent) {
-    [extent.at, extent.len, extent.blocks.len() as u64].into_iter().for_each(&mut *put);
-    extent.blocks.iter().for_each(|&at| put(at));
-}
-
-fn take_extent(r: &mut Cursor<'_>) -> Result<Extent> {
-    Ok(Extent { at: take(r)?, len: take(r)?, blocks: many(r, 1, take)? })
-}
-
-fn take(r: &mut Cursor<'_>) -> Result<u64> {
-    reader::length(r).map(|value| value as u64)
-}
-
-/// A count, and so many of what takes at least `least` bytes.
-fn many<T>(r: &mut Cursor<'_>, least: usize, mut read: impl FnMut(&mut Cursor<'_>) -> Result<T>) -> Result<Vec<T>> {
-    let len = reader::length(r)?;
-    let len = r.claim(len, least)?;
-    (0..len).map(|_| read(r)).collect()
 }

@@ -414,15 +414,30 @@ impl Search {
     }
 }
 
-/// The last restart that begins before `end` of `bytes`.
-pub fn last_restart(bytes: &[u8], end: usize, base: u64) -> Option<Restart> {
-    let starts = (0..end.min(bytes.len())).rev().filter(|&at| bytes[at] == tag::RESTART);
+/// The restart whose frame begins at `at` of `bytes`.
+fn restart_within(bytes: &[u8], at: usize, base: u64) -> Option<Restart> {
+    if bytes[at] != tag::RESTART {
+        return None;
+    }
     // No further than a restart can reach: a head at every place, each with a body up to the end, would be summed up again and again.
-    let near = |at: usize| &bytes[..bytes.len().min(at + HEAD + Restart::MOST + TAIL)];
-    starts.into_iter().find_map(|at| match next(near(at), at, base) {
+    let near = &bytes[..bytes.len().min(at + RESTART_FRAME)];
+    match next(near, at, base) {
         Next::Frame(frame) => Restart::parse(&bytes[frame.body], base + at as u64).ok(),
         _ => None,
-    })
+    }
+}
+
+/// Bytes that the frame of a restart takes at most.
+pub const RESTART_FRAME: usize = HEAD + Restart::MOST + TAIL;
+
+/// The last restart that begins before `end` of `bytes`.
+pub fn last_restart(bytes: &[u8], end: usize, base: u64) -> Option<Restart> {
+    (0..end.min(bytes.len())).rev().find_map(|at| restart_within(bytes, at, base))
+}
+
+/// The first restart that begins before `end` of `bytes`.
+pub fn first_restart(bytes: &[u8], end: usize, base: u64) -> Option<Restart> {
+    (0..end.min(bytes.len())).find_map(|at| restart_within(bytes, at, base))
 }
 
 /// The first bytes of a log.

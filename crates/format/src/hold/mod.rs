@@ -10,8 +10,10 @@ mod part;
 mod places;
 mod reader;
 pub mod tag;
+mod window;
 mod writer;
 
 pub use part::{run_at, PartialReader};
 pub use reader::Reader;
+pub use window::{AtHand, Present};
 pub use writer::Writer;

@@ -21,9 +21,14 @@ impl Walks {
         Walk { walks: self, steps: 0 }
     }
 
+    /// Whether they were as long as the message.
+    pub fn are_many(&self, message: &[u8]) -> bool {
+        self.spent.load(Relaxed) >= message.len() as u64
+    }
+
     /// All places of the message, if it was worth it to note them.
     pub fn places(&self, message: &[u8]) -> Option<&Places> {
-        if self.spent.load(Relaxed) < message.len() as u64 {
+        if !self.are_many(message) {
             return None;
         }
         Some(self.places.get_or_init(|| Places::of(message)))

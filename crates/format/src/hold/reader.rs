@@ -165,6 +165,50 @@ impl<'i> Reader<'i> {
         Ok(Token::NewShape(Shape { kind, version, fields, block, at }))
     }
 
+    /// A container that says how many values follow, where `beyond` bytes follow what is here: its count is measured by both.
+    #[cold]
+    pub(super) fn count(&mut self, beyond: usize) -> Option<Token<'i>> {
+        let before = self.input.offset();
+        let counted = |input: &mut Cursor<'i>| {
+            let [tag] = input.array().ok()?;
+            let least = if tag == tag::DICT { 2 } else { 1 };
+            let (len, kind) = match tag {
+                tag::LIST_FIX..tag::TUPLE_FIX => (usize::from(tag - tag::LIST_FIX), tag::LIST),
+                tag::TUPLE_FIX..tag::INSTANCE_FIX => (usize::from(tag - tag::TUPLE_FIX), tag::TUPLE),
+                tag::LIST | tag::TUPLE | tag::SET | tag::FROZENSET | tag::DICT => (length(input).ok()?, tag),
+                _ => return None,
+            };
+            (len <= (input.remaining() + beyond) / least).then_some(match kind {
+                tag::LIST => Token::List(len),
+                tag::TUPLE => Token::Tuple(len),
+                tag::SET => Token::Set(len),
+                tag::FROZENSET => Token::FrozenSet(len),
+                _ => Token::Dict(len),
+            })
+        };
+        let found = counted(&mut self.input);
+        if found.is_none() {
+            self.input.rewind(before);
+        }
+        found
+    }
+
+    /// How many bytes the content of a text, of bytes or of a run of numbers takes, which begins where this stands then.
+    #[cold]
+    pub(super) fn leaf_len(&mut self) -> Option<usize> {
+        let [tag] = self.input.array().ok()?;
+        let width = match tag {
+            tag::ASCII | tag::LATIN_1 | tag::UTF_8 | tag::BYTES | tag::BYTEARRAY | tag::INT_BIG => 1,
+            tag::LIST_BOOL | tag::TUPLE_BOOL => 1,
+            tag::UCS_2 => 2,
+            tag::LIST_I8..=tag::LIST_I64 => 1 << (tag - tag::LIST_I8),
+            tag::TUPLE_I8..=tag::TUPLE_I64 => 1 << (tag - tag::TUPLE_I8),
+            tag::LIST_F64 | tag::TUPLE_F64 => 8,
+            _ => return None,
+        };
+        self.length().ok()?.checked_mul(width)
+    }
+
     /// A mark of a text.
     fn named(&mut self) -> Result<Token<'i>> {
         match self.input.clone().array::<1>()? {

@@ -6,6 +6,7 @@ use crate::decode::{self, Decoder};
 use crate::encode::scratch::{with_scratch, Scratch};
 use crate::error::{door, door_giving};
 use crate::error::{Asked, Fault, Result as HostResult};
+use crate::io::remote::Remote;
 use crate::io::streams::{os_error, Progress, Raised, Sink, Stream};
 use crate::memory::{read_to_end, Vec};
 use crate::message::encode_message;
@@ -442,6 +443,8 @@ pub struct Mapped<'p> {
     pub parts: &'p Parts,
     /// Views are writable; what is written stays in memory.
     pub writable: bool,
+    /// Where buffers have to be brought from.
+    pub remote: Option<&'p Remote>,
     unpacked: Option<Vec<u8>>,
     /// How many bytes may still be decompressed.
     left: u64,
@@ -449,7 +452,7 @@ pub struct Mapped<'p> {
 
 impl<'p> Mapped<'p> {
     pub fn new(data: &'p Py<PyAny>, file: &'p [u8], parts: &'p Parts, writable: bool) -> Self {
-        Mapped { data, file, parts, writable, unpacked: None, left: file::most_unpacked(file.len() as u64) }
+        Mapped { data, file, parts, writable, remote: None, unpacked: None, left: file::most_unpacked(file.len() as u64) }
     }
 }
 
@@ -457,6 +460,9 @@ impl Source for Mapped<'_> {
     fn view(&mut self, py: Python<'_>, number: u64, out_of_band: OutOfBand, at: usize) -> HostResult<Option<Owned>> {
         let extent = usize::try_from(number).ok().and_then(|number| self.parts.buffers.get(number));
         let Some(extent) = extent else { return Err(crate::error::decode("a buffer that is not there", at)) };
+        if let Some(remote) = self.remote {
+            remote.bring(py, extent.at..self.parts.reach(extent))?;
+        }
         let body = file::plain(self.file, extent, tag::BUFFER_FRAME, false).map_err(Outside)?;
         let Some(body) = body else {
             self.left = self

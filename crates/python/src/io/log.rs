@@ -2,6 +2,7 @@
 
 pub mod check;
 mod reader;
+mod restarts;
 mod writer;
 
 pub use reader::LogReader;

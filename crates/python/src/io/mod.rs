@@ -3,5 +3,6 @@
 pub mod descriptor;
 pub mod files;
 pub mod log;
+pub mod remote;
 pub mod streams;
 mod system;

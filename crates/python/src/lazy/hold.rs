@@ -1,11 +1,14 @@
 //! Documents of hold: files with an index, and messages for which one is made.
 
+mod elsewhere;
+
 use crate::budget::Shares;
 use crate::cpython::View;
 use crate::decode::dialect::Native;
 use crate::decode::{self, Decoder, Kept};
 use crate::error::{DecodeError, Fault};
 use crate::io::files::Mapped;
+use crate::io::remote::Remote;
 use crate::lazy::source::Source;
 use crate::lazy::tokens;
 use crate::lazy::tokens::{given, Container, Items, Names, Target, TokenFormat};
@@ -13,10 +16,12 @@ use crate::lazy::Document;
 use crate::memory::{HashMap, Vec};
 use crate::message::foreign::named;
 use crate::types::buffer::Lender;
+use elsewhere::{Elsewhere, Message, GAP, PIECE};
 use holdall_format::detect::Format;
+use holdall_format::hold::codec::BLOCK;
 use holdall_format::hold::file::{self, Parts};
-use holdall_format::hold::index::{Index, Search};
-use holdall_format::hold::{self, frame, tag};
+use holdall_format::hold::index::{Index, Search, PAGE_FRAME};
+use holdall_format::hold::{self, frame, tag, AtHand};
 use holdall_format::model::{self, Name, Reader as _, ShapeKind, ShapeReader as _, Text};
 use holdall_format::{Result, Token};
 use pyo3::prelude::*;
@@ -31,16 +36,12 @@ struct Hold {
     message: Message,
     writable: bool,
     trusted: bool,
+    /// The data are a map, into which parts of the file are brought.
+    elsewhere: Option<Elsewhere>,
     /// What was built already, for everything that refers to it.
     kept: Mutex<Kept>,
     shares: Mutex<Shares>,
     names: Mutex<HashMap<usize, Arc<Names>>>,
-}
-
-enum Message {
-    /// In the data as they are.
-    Stored(Range<usize>),
-    Unpacked(Vec<u8>),
 }
 
 impl Hold {
@@ -53,11 +54,12 @@ impl Hold {
         let raise = |error| Fault::from(error).into_py(0);
         let mut names = Vec::with_capacity(shape.fields);
         let is_class = shape.kind != ShapeKind::Dict;
+        let raise = |error| self.raised().unwrap_or_else(|| raise(error));
         for name in hold::Reader::names(shape).skip(usize::from(is_class)) {
             let bytes = match name.map_err(raise)? {
                 Name::Text(bytes) => bytes,
                 Name::Reference(number) => {
-                    let at = self.index.place_of(message, number).map_err(raise)?;
+                    let at = self.asking(|| self.index.place_of(message, number)).map_err(raise)?;
                     match self.token(message, at).map_err(raise)? {
                         Token::Text(bytes) => bytes,
                         _ => {
@@ -77,6 +79,24 @@ impl Hold {
         Ok(names)
     }
 
+    fn built(&self, py: Python<'_>, view: &View, target: Target, options: &decode::Options) -> PyResult<Py<PyAny>> {
+        let made = self.once(py, view, target, options);
+        match made {
+            // An object that is made from its parts can't be built when the look-up began within it; begun from the
+            // outermost value it can.
+            Err(error)
+                if options.schema.is_none()
+                    && !matches!(target, Target::Number(0))
+                    && !self.lacks_something()
+                    && error.get_type(py).is(py.get_type::<DecodeError>()) =>
+            {
+                self.once(py, view, Target::Number(0), options)?;
+                self.once(py, view, target, options)
+            }
+            made => made,
+        }
+    }
+
     fn once(&self, py: Python<'_>, view: &View, target: Target, options: &decode::Options) -> PyResult<Py<PyAny>> {
         let (message, base) = self.message(view);
         let raise = |error: holdall_format::Error| Fault::from(error.shifted(base)).into_py(0);
@@ -85,6 +105,7 @@ impl Hold {
             Target::Number(number) => (1, Some(number)),
         };
         let mut buffers = Mapped::new(&self.source.data, view.as_slice(), &self.parts, self.writable);
+        buffers.remote = self.elsewhere.as_ref().map(|elsewhere| &elsewhere.remote);
         let reader = hold::PartialReader::new(message, &self.index, at, options.trust).map_err(raise)?;
         // SAFETY: `py` proves that the GIL is held.
         let mut decoder = unsafe { Decoder::new(py, Native::new(), reader, options, Some(Lender::File(&mut buffers))) };
@@ -113,6 +134,139 @@ impl Hold {
     }
 }
 
+impl Hold {
+    /// What `ask` answers once everything is there that it needs.
+    pub fn asking<T>(&self, ask: impl Fn() -> Result<T>) -> Result<T> {
+        let Some(elsewhere) = &self.elsewhere else { return ask() };
+        loop {
+            self.forget_wanted();
+            let error = match ask() {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            match Python::attach(|py| self.bring_wanted(py)) {
+                Some(brought) => elsewhere.keeping(brought)?,
+                None => return Err(error),
+            }
+        }
+    }
+
+    pub fn forget_wanted(&self) {
+        if let Some(elsewhere) = &self.elsewhere {
+            elsewhere.present.take_wanted();
+        }
+    }
+
+    /// Whether something was needed that is not there yet.
+    pub fn lacks_something(&self) -> bool {
+        self.elsewhere.as_ref().is_some_and(|elsewhere| elsewhere.present.is_wanting())
+    }
+
+    /// Brings what an error came of; `None` if it came of something else.
+    pub fn bring_wanted(&self, py: Python<'_>) -> Option<PyResult<()>> {
+        let wanted = self.elsewhere.as_ref()?.present.take_wanted()?;
+        Some(self.bring_message(py, wanted))
+    }
+
+    /// Brings a part of the message, with what is best brought with it.
+    pub fn bring_message(&self, py: Python<'_>, wanted: Range<usize>) -> PyResult<()> {
+        let view = self.source.view()?;
+        let len = self.message(&view).0.len();
+        let around = self.index.around(len, wanted.start);
+        let start = if wanted.start - around.start <= 2 * PIECE { around.start } else { wanted.start };
+        let most = around.end.min(wanted.start.saturating_add(PIECE));
+        self.bring_exactly(py, &view, start..wanted.end.max(most).min(len))
+    }
+
+    fn bring_exactly(&self, py: Python<'_>, view: &View, range: Range<usize>) -> PyResult<()> {
+        let Some(elsewhere) = &self.elsewhere else { return Ok(()) };
+        let missing = elsewhere.present.missing(range.clone());
+        let (Some(first), Some(last)) = (missing.first(), missing.last()) else { return Ok(()) };
+        let missing = first.start..last.end;
+        match &self.message {
+            Message::Stored(message) => {
+                let base = message.start as u64;
+                elsewhere.remote.bring(py, base + missing.start as u64..base + missing.end as u64)?;
+                elsewhere.present.add(missing);
+            }
+            Message::Blocks(room) => self.unpack(py, view, elsewhere, room, missing)?,
+            Message::Unpacked(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Brings blocks, and unpacks those that aren't yet.
+    fn unpack(
+        &self,
+        py: Python<'_>,
+        view: &View,
+        elsewhere: &Elsewhere,
+        room: &View,
+        range: Range<usize>,
+    ) -> PyResult<()> {
+        let blocks = range.start / BLOCK..range.end.div_ceil(BLOCK).min(elsewhere.blocks.len());
+        let begins = elsewhere.blocks.get(blocks.start).copied().unwrap_or(0);
+        let next = elsewhere.blocks.get(blocks.end).copied();
+        elsewhere.remote.bring(py, begins..next.unwrap_or_else(|| self.parts.reach(&self.parts.message)))?;
+        for number in blocks {
+            let place = number * BLOCK..((number + 1) * BLOCK).min(room.len());
+            if elsewhere.present.end(place.start) >= place.end {
+                continue;
+            }
+            let made = py.detach(|| file::block(view.as_slice(), &self.parts.message, number, tag::MESSAGE));
+            let made = made.map_err(|error| Fault::from(error).into_py(0))?;
+            // SAFETY: `room` was asked for as writable, and is this document's alone. Nobody looks at a block that isn't present, and the
+            // GIL is held between the question whether it is and the answer.
+            unsafe { &mut room.as_mut_slice()[place.clone()] }.copy_from_slice(&made);
+            elsewhere.present.add(place);
+        }
+        Ok(())
+    }
+
+    /// Brings a value that is going to be built, if the index knows where it ends, and the buffers that it has.
+    pub fn bring_value(&self, py: Python<'_>, view: &View, target: Target) -> PyResult<()> {
+        let Some(elsewhere) = &self.elsewhere else { return Ok(()) };
+        let message = self.message(view).0;
+        let raise = |error| self.raised().unwrap_or_else(|| Fault::from(error).into_py(0));
+        let at = match target {
+            Target::At(at) => at,
+            Target::Number(0) => return self.bring_all(py, view),
+            Target::Number(number) => self.asking(|| self.index.place_of(message, number)).map_err(raise)?,
+        };
+        let end = self.skip(message, at).map_err(raise)?;
+        self.bring_exactly(py, view, self.index.around(message.len(), at).start.max(at.saturating_sub(PIECE))..end)?;
+        let mut reader = hold::PartialReader::new(message, &self.index, at, true).map_err(raise)?;
+        let mut ranges = Vec::new();
+        while reader.offset() < end {
+            let Ok(token) = reader.next() else { break };
+            if let Token::Buffer { number, .. } = token {
+                let extent = usize::try_from(number).ok().and_then(|number| self.parts.buffers.get(number));
+                ranges.extend(extent.map(|extent| (extent.at, self.parts.reach(extent))));
+            }
+        }
+        ranges.sort_unstable();
+        let mut joined: Option<(u64, u64)> = None;
+        for (start, end) in ranges {
+            joined = match joined {
+                Some((first, last)) if start <= last.saturating_add(GAP) => Some((first, last.max(end))),
+                before => {
+                    if let Some((first, last)) = before {
+                        elsewhere.remote.bring(py, first..last)?;
+                    }
+                    Some((start, end))
+                }
+            };
+        }
+        joined.map_or(Ok(()), |(first, last)| elsewhere.remote.bring(py, first..last))
+    }
+
+    fn bring_all(&self, py: Python<'_>, view: &View) -> PyResult<()> {
+        let Some(elsewhere) = &self.elsewhere else { return Ok(()) };
+        elsewhere.remote.bring(py, 0..view.len() as u64)?;
+        self.bring_exactly(py, view, 0..self.message(view).0.len())
+    }
+}
+
 impl TokenFormat for Hold {
     const NAME: &'static str = "hold";
 
@@ -124,27 +278,36 @@ impl TokenFormat for Hold {
         match &self.message {
             Message::Stored(range) => (view.as_slice().get(range.clone()).unwrap_or_default(), range.start),
             Message::Unpacked(bytes) => (bytes, 0),
+            Message::Blocks(room) => (room.as_slice(), 0),
         }
+    }
+
+    fn raised(&self) -> Option<PyErr> {
+        self.elsewhere.as_ref()?.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     fn resolve(&self, message: &[u8], at: usize) -> Result<(usize, Option<u64>)> {
-        let mut reader = hold::PartialReader::new(message, &self.index, at, true)?;
-        match reader.next()? {
-            Token::AssignId => Ok((reader.offset(), Some(self.index.counts(message, at)?.0))),
-            Token::Reference(number) => Ok((self.index.place_of(message, number)?, Some(number))),
-            _ => Ok((at, None)),
-        }
+        self.asking(|| {
+            let mut reader = hold::PartialReader::new(message, &self.index, at, true)?;
+            match reader.next()? {
+                Token::AssignId => Ok((reader.offset(), Some(self.index.counts(message, at)?.0))),
+                Token::Reference(number) => Ok((self.index.place_of(message, number)?, Some(number))),
+                _ => Ok((at, None)),
+            }
+        })
     }
 
     fn token<'i>(&'i self, message: &'i [u8], at: usize) -> Result<Token<'i>> {
-        hold::PartialReader::new(message, &self.index, at, true)?.next()
+        self.asking(|| hold::PartialReader::new(message, &self.index, at, true)?.next())
     }
 
     fn shape(&self, py: Python<'_>, message: &[u8], at: usize) -> PyResult<Container> {
-        let raise = |error| Fault::from(error).into_py(0);
-        let mut reader = hold::PartialReader::new(message, &self.index, at, true).map_err(raise)?;
-        let token = reader.next().map_err(raise)?;
-        let first = reader.offset();
+        let raise = |error| self.raised().unwrap_or_else(|| Fault::from(error).into_py(0));
+        let begun = self.asking(|| {
+            let mut reader = hold::PartialReader::new(message, &self.index, at, true)?;
+            Ok((reader.next()?, reader.offset()))
+        });
+        let (token, first) = begun.map_err(raise)?;
         let shape = match token {
             Token::List(len) | Token::Tuple(len) => return Ok(Container::List { len, first }),
             Token::Dict(len) => return Ok(Container::Table { len, first }),
@@ -153,7 +316,7 @@ impl TokenFormat for Hold {
             Token::Bools(_, run) => return Ok(Container::Run { len: run.len(), items: Items::Bools }),
             Token::Texts(_, run, _) => return Ok(Container::Run { len: run.len(), items: Items::Texts }),
             Token::NewShape(shape) => shape,
-            Token::Instance(number) => self.index.shape(message, number).map_err(raise)?.0,
+            Token::Instance(number) => self.asking(|| self.index.shape(message, number)).map_err(raise)?.0,
             _ => return Ok(Container::Leaf),
         };
         match shape.kind {
@@ -170,14 +333,24 @@ impl TokenFormat for Hold {
     }
 
     fn skip(&self, message: &[u8], at: usize) -> Result<usize> {
-        self.index.skip(message, at)
+        self.asking(|| self.index.skip(message, at))
     }
 
     fn value(&self, message: &[u8], container: usize, first: usize, value: usize) -> Option<Result<usize>> {
-        self.index.value(message, container, first, value)
+        // Nothing, or a place: who asks for more gets it in the same way.
+        match self.asking(|| self.index.value(message, container, first, value).transpose()) {
+            Ok(place) => place.map(Ok),
+            Err(error) => Some(Err(error)),
+        }
     }
 
     fn search(&self, view: &View, _message: &[u8], container: usize, key: Text<'_>) -> Result<Option<Search>> {
+        if let Some(elsewhere) = &self.elsewhere {
+            for page in self.index.pages_of(container, key) {
+                let end = page.saturating_add(PAGE_FRAME).min(self.parts.index_at);
+                Python::attach(|py| elsewhere.keeping(elsewhere.remote.bring(py, page..end)))?;
+            }
+        }
         self.index.search(view.as_slice(), container, key)
     }
 
@@ -186,32 +359,45 @@ impl TokenFormat for Hold {
     }
 
     fn build(&self, py: Python<'_>, view: &View, target: Target, options: &decode::Options) -> PyResult<Py<PyAny>> {
-        let made = self.once(py, view, target, options);
-        match made {
-            // An object that is made from its parts can't be built when the look-up began within it; begun from the
-            // outermost value it can.
-            Err(error)
-                if options.schema.is_none()
-                    && !matches!(target, Target::Number(0))
-                    && error.get_type(py).is(py.get_type::<DecodeError>()) =>
-            {
-                self.once(py, view, Target::Number(0), options)?;
-                self.once(py, view, target, options)
+        if self.elsewhere.is_none() {
+            return self.built(py, view, target, options);
+        }
+        self.bring_value(py, view, target)?;
+        loop {
+            self.forget_wanted();
+            match self.built(py, view, target, options) {
+                Ok(made) => return Ok(made),
+                // What it refers to may lie anywhere.
+                Err(error) => match self.bring_wanted(py) {
+                    Some(brought) => brought?,
+                    None => return Err(self.raised().unwrap_or(error)),
+                },
             }
-            made => made,
         }
     }
 }
 
-/// The document of a file, or of a message, for which an index is made first.
-pub fn open(data: &Bound<'_, PyAny>, owned: bool, writable: bool, options: decode::Options) -> PyResult<Document> {
+/// The document of a file, or of a message, for which an index is made first. `remote`: the data are a map of its size, into which
+/// parts are brought.
+pub fn open(
+    data: &Bound<'_, PyAny>,
+    owned: bool,
+    writable: bool,
+    remote: Option<&Bound<'_, PyAny>>,
+    options: decode::Options,
+) -> PyResult<Document> {
     let py = data.py();
     let source = Source::new(data, owned)?;
     let view = source.view()?;
     let input = view.as_slice();
     let raise = |error| Fault::from(error).into_py(0);
-    let mut parts = Parts::default();
-    let message = if frame::is_file(input) {
+    let (mut parts, mut elsewhere) = (Parts::default(), None);
+    if let Some(remote) = remote {
+        (parts, elsewhere) = elsewhere::begun(py, Remote::new(remote), input)?;
+    }
+    let message = if let Some(elsewhere) = &mut elsewhere {
+        elsewhere.message(py, input, &parts)?
+    } else if frame::is_file(input) {
         parts = Parts::of(input).map_err(raise)?;
         match file::plain(input, &parts.message, tag::MESSAGE, parts.index.is_none()).map_err(raise)? {
             Some(message) => {
@@ -228,6 +414,7 @@ pub fn open(data: &Bound<'_, PyAny>, owned: bool, writable: bool, options: decod
     let len = match &message {
         Message::Stored(range) => range.len(),
         Message::Unpacked(bytes) => bytes.len(),
+        Message::Blocks(room) => room.len(),
     };
     let mut form = Hold {
         source,
@@ -236,10 +423,15 @@ pub fn open(data: &Bound<'_, PyAny>, owned: bool, writable: bool, options: decod
         message,
         writable,
         trusted: options.trust,
+        elsewhere,
         kept: Mutex::default(),
         shares: Mutex::new(Shares::of(len)),
         names: Mutex::default(),
     };
+    if let Some(elsewhere) = &form.elsewhere {
+        form.index.at_hand = AtHand(Some(elsewhere.present.clone()));
+        form.bring_message(py, 0..1)?;
+    }
     let (bytes, base) = form.message(&view);
     let raise = |error: holdall_format::Error| Fault::from(error.shifted(base)).into_py(0);
     // Refuses bytes that are not a message, or are a trusted one without permission.

@@ -152,7 +152,7 @@ impl Document {
             match format {
                 "bson" => bson::open(data, false, args.bson(tz_aware)?),
                 "msgpack" => msgpack::open(data, false, args.msgpack(None)?),
-                "hold" => hold::open(data, false, false, args.hold()?),
+                "hold" => hold::open(data, false, false, None, args.hold()?),
                 "julia" => {
                     let (options, julia) = args.julia(data.py())?;
                     open_julia(data, false, options, julia)
@@ -311,7 +311,7 @@ fn equals(found: &Bound<'_, PyAny>, wanted: &Bound<'_, PyAny>) -> PyResult<bool>
 
 /// A document of bytes. `owned`: the bytes are a map made for the document, which closes it.
 #[pyfunction]
-#[pyo3(name = "open_document", signature = (data, format, /, *, owned = true, r#type = Wanted::ANY, types = None, trust = false, strict = true, dec_hook = None, resolver = None, ext_hook = None, limits = None, tz_aware = true, writable = false))]
+#[pyo3(name = "open_document", signature = (data, format, /, *, owned = true, r#type = Wanted::ANY, types = None, trust = false, strict = true, dec_hook = None, resolver = None, ext_hook = None, limits = None, tz_aware = true, writable = false, remote = None))]
 #[allow(clippy::too_many_arguments)]
 pub fn open(
     data: &Bound<'_, PyAny>,
@@ -327,11 +327,12 @@ pub fn open(
     limits: Option<&Limits>,
     tz_aware: bool,
     writable: bool,
+    remote: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Document> {
     let args = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, resolver, limits };
     door(|| match format {
         "bson" => bson::open(data, owned, args.bson(tz_aware)?),
         "msgpack" => msgpack::open(data, owned, args.msgpack(ext_hook)?),
-        _ => hold::open(data, owned, writable, args.hold()?),
+        _ => hold::open(data, owned, writable, remote, args.hold()?),
     })
 }

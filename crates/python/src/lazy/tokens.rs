@@ -76,6 +76,10 @@ pub trait TokenFormat: Send + Sync + Sized + 'static {
     const NAME: &'static str;
 
     fn source(&self) -> &Source;
+    /// The exception that an error of these methods stands for, which know none.
+    fn raised(&self) -> Option<PyErr> {
+        None
+    }
     /// The message, which may be within the bytes of `view`, and its offset in `view`.
     fn message<'v>(&'v self, view: &'v View) -> (&'v [u8], usize);
     /// The offset of the value at `at`, after following a reference, and its object id if it has one.
@@ -179,7 +183,7 @@ impl<F: TokenFormat> Part<F> {
     }
 
     pub(crate) fn fault(&self, view: &View, error: Error) -> PyErr {
-        Fault::from(error).into_py(self.form().message(view).1)
+        self.form().raised().unwrap_or_else(|| Fault::from(error).into_py(self.form().message(view).1))
     }
 
     /// How many values it contains, counting keys.

@@ -1,17 +1,19 @@
 //! Reads a log record by record.
 
 mod damage;
+mod part;
 
 use crate::budget::Allowance;
 use crate::decode::dialect::Native;
 use crate::decode::{self, Decoder, SharedWindow};
 use crate::error::{door, door_giving};
 use crate::error::{is_of_values, DecodeError, Fault};
-use crate::io::descriptor::Descriptor;
 use crate::io::log::reader::damage::Lost;
-use crate::io::log::writer::{last_restart, restart_at};
+use crate::io::log::reader::part::Part;
+use crate::io::log::restarts::{last_restart, restart_at};
 use crate::io::log::{Damage, InUse};
-use crate::io::streams::{os_error, Raised, Stream};
+use crate::io::remote::Random;
+use crate::io::streams::{Raised, Stream};
 use crate::memory::Vec;
 use crate::message::foreign::named_log;
 use crate::message::limits::Limits;
@@ -19,7 +21,8 @@ use crate::message::load_args::LoadArgs;
 use crate::message::options::Wanted;
 use crate::types::resolver::is_skip;
 use holdall_format::hold::log::{self, Named, NamesReader, Next, Restart};
-use holdall_format::hold::{frame, tag, Reader};
+use holdall_format::hold::frame::{self, Frame};
+use holdall_format::hold::{tag, Reader};
 use holdall_format::{Error, ErrorKind};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
@@ -44,7 +47,7 @@ enum Repair {
 
 enum Input {
     /// A file, read at any offset.
-    File(Descriptor),
+    File(Random),
     Stream(Stream),
     /// Bytes that the program passes in.
     Fed,
@@ -84,6 +87,8 @@ struct State {
     fed_whole: bool,
     /// It is a file that others may be writing to.
     is_followed: bool,
+    /// If only a part of it is read.
+    part: Option<Part>,
 }
 
 /// The message of the last record.
@@ -138,7 +143,7 @@ impl State {
         let read = door(|| {
             let read = py.detach(|| match input {
                 Input::File(file) => {
-                    let more = file.read_at(at, step)?;
+                    let more = file.read_at(at, step, &mut raised)?;
                     bytes.truncate(from);
                     bytes.extend_from_slice(&more);
                     io::Result::Ok(bytes.len().saturating_sub(have))
@@ -168,7 +173,11 @@ impl State {
     /// The present size of the log, if it can be known.
     fn size(&self, py: Python<'_>) -> PyResult<Option<u64>> {
         match &self.input {
-            Input::File(file) => Ok(Some(py.detach(|| file.size()).map_err(|error| os_error(&error))?)),
+            Input::File(file) => {
+                let mut raised = Raised::default();
+                let size = py.detach(|| file.size(&mut raised));
+                Ok(Some(size.map_err(|error| raised.or(&error))?))
+            }
             _ => Ok(None),
         }
     }
@@ -194,31 +203,15 @@ impl State {
         if !self.started {
             return self.start(py, repair, follow);
         }
+        if self.lost.is_none() && self.is_behind_part(py)? {
+            self.ended = true;
+            return Ok(Step::End);
+        }
         if let Some(lost) = self.lost.take() {
             return self.look_on(py, repair, follow, lost);
         }
         match log::next(&self.bytes, self.at, self.base) {
-            Next::Frame(found) => {
-                let begins = self.at;
-                self.at = found.end;
-                let unpacked = log::unpacked(&self.bytes, &found).map_err(|error| Fault::from(error).into_py(0))?;
-                match found.head.kind {
-                    tag::RECORD => self.record(py, options, repair, begins, found.body, unpacked),
-                    tag::NAMES => {
-                        let body = unpacked.unwrap_or_else(|| Vec::from(&self.bytes[found.body]));
-                        self.learn(py, options, &body)?;
-                        Ok(Step::Again)
-                    }
-                    _ => {
-                        let body = unpacked.as_deref().unwrap_or(&self.bytes[found.body]);
-                        if let Ok(restart) = Restart::parse(body, 0) {
-                            self.record = restart.record;
-                            self.begin(restart.number);
-                        }
-                        Ok(Step::Again)
-                    }
-                }
-            }
+            Next::Frame(found) => self.frame(py, options, repair, found),
             Next::More(needed) => {
                 // A damaged head may claim more than the file has: then nothing is read.
                 let size = self.size(py)?;
@@ -268,7 +261,32 @@ impl State {
         }
     }
 
+    fn frame(&mut self, py: Python<'_>, options: &decode::Options, repair: Repair, found: Frame) -> PyResult<Step> {
+        let begins = self.at;
+        self.at = found.end;
+        let unpacked = log::unpacked(&self.bytes, &found).map_err(|error| Fault::from(error).into_py(0))?;
+        match found.head.kind {
+            tag::RECORD => self.record(py, options, repair, begins, found.body, unpacked),
+            tag::NAMES => {
+                let body = unpacked.unwrap_or_else(|| Vec::from(&self.bytes[found.body]));
+                self.learn(py, options, &body)?;
+                Ok(Step::Again)
+            }
+            _ => {
+                let body = unpacked.as_deref().unwrap_or(&self.bytes[found.body]);
+                if let Ok(restart) = Restart::parse(body, 0) {
+                    self.record = restart.record;
+                    self.begin(restart.number);
+                }
+                Ok(Step::Again)
+            }
+        }
+    }
+
     fn start(&mut self, py: Python<'_>, repair: Repair, follow: bool) -> PyResult<Step> {
+        if let Some(range) = self.part.as_ref().map(|part| part.range.clone()).filter(|range| range.start > 0) {
+            return self.start_part(py, range);
+        }
         if self.bytes.len() < frame::START {
             if self.read(py, frame::START)? > 0 {
                 return Ok(Step::Again);
@@ -404,9 +422,14 @@ impl State {
         let Input::File(file) = &self.input else {
             return Err(PyValueError::new_err("only a log that is opened by its path can be sought in"));
         };
+        if self.part.is_some() {
+            return Err(PyValueError::new_err("a part of a log can't be sought in"));
+        }
+        let mut raised = Raised::default();
         let found = py.detach(|| {
-            let size = file.size()?;
-            let mut at = last_restart(file, size)?;
+            let size = file.size(&mut raised)?;
+            let mut read = |at, len| file.read_at(at, len, &mut raised);
+            let mut at = last_restart(&mut read, size)?;
             while let Some(restart) = &at {
                 if restart.record <= record {
                     break;
@@ -414,19 +437,19 @@ impl State {
                 // As far back as possible without passing it: a restart knows those 1, 2, 4 ... before it.
                 let mut next = None;
                 for &place in restart.before.iter().rev().filter(|&&place| place < restart.at) {
-                    next = restart_at(file, place)?;
+                    next = restart_at(&mut read, place)?;
                     if next.as_ref().is_some_and(|next| next.record > record) {
                         break;
                     }
                 }
                 at = match next {
                     Some(next) => Some(next),
-                    None => last_restart(file, restart.at)?,
+                    None => last_restart(&mut read, restart.at)?,
                 };
             }
             io::Result::Ok(at)
         });
-        let found = found.map_err(|error| os_error(&error))?;
+        let found = found.map_err(|error| raised.or(&error))?;
         (self.base, self.record) = found.map_or((0, 0), |restart| (restart.at, restart.record));
         self.bytes.clear();
         (self.at, self.started, self.ended, self.lost) = (0, self.base > 0, false, None);
@@ -437,14 +460,16 @@ impl State {
 
 #[pymethods]
 impl LogReader {
-    /// source: a descriptor, which is closed with the log; a function that fills a buffer; or None, if bytes are fed.
+    /// source: a descriptor, which is closed with the log; an object with `size` and `read_at`; a function that fills a buffer; or None,
+    /// if bytes are fed. part: the offsets at which a part begins and ends.
     #[new]
-    #[pyo3(signature = (source, /, *, repair, follow, r#type, types, trust, strict, dec_hook, resolver, limits))]
+    #[pyo3(signature = (source, /, *, repair, follow, part, r#type, types, trust, strict, dec_hook, resolver, limits))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         source: Option<&Bound<'_, PyAny>>,
         repair: Option<&str>,
         follow: bool,
+        part: Option<(u64, u64)>,
         r#type: Wanted<'_>,
         types: Option<&Bound<'_, PyAny>>,
         trust: bool,
@@ -462,12 +487,17 @@ impl LogReader {
             };
             let input = match source {
                 None => Input::Fed,
-                Some(source) => match Descriptor::of(source, true)? {
+                Some(source) => match Random::of(source)? {
                     Some(file) => Input::File(file),
                     None => Input::Stream(Stream::new(source)?),
                 },
             };
-            let is_followed = follow && matches!(input, Input::File(_));
+            let is_followed = follow && matches!(&input, Input::File(file) if file.may_grow());
+            if part.is_some() && (follow || repair == Repair::Stop || !matches!(input, Input::File(_))) {
+                return Err(PyValueError::new_err(
+                    "part: expected a log that is opened by its path, neither followed nor with repair=\"stop\"",
+                ));
+            }
             let state = State {
                 input,
                 bytes: Vec::new(),
@@ -484,6 +514,7 @@ impl LogReader {
                 ended: false,
                 fed_whole: false,
                 is_followed,
+                part: part.map(|(start, end)| Part { range: start..end, limit: None }),
             };
             let options = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, resolver, limits }.hold()?;
             Ok(LogReader { state: InUse::new(state), options, repair, follow })

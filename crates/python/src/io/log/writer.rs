@@ -6,6 +6,7 @@ use crate::error::{self, Detour, Fault};
 use crate::error::{door, door_giving, guarded};
 use crate::io::descriptor::Descriptor;
 use crate::io::files::compression;
+use crate::io::log::restarts::{last_restart, restart_at};
 use crate::io::log::InUse;
 use crate::io::streams::{os_error, Raised, Sink};
 use crate::memory::{HashMap, Vec};
@@ -365,7 +366,8 @@ impl End {
             return Err(holdall_format::Error::new(holdall_format::ErrorKind::BadFile { why }, 5).into());
         }
         end.at = frame::START as u64;
-        let last = last_restart(file, size)?;
+        let read = |at, len| file.read_at(at, len);
+        let last = last_restart(read, size)?;
         let (mut bytes, base) = match &last {
             Some(last) => (file.read_at(last.at, usize::try_from(size - last.at).unwrap_or(usize::MAX))?, last.at),
             None => (file.read_at(end.at, usize::try_from(size - end.at).unwrap_or(usize::MAX))?, end.at),
@@ -399,40 +401,11 @@ impl End {
         while let Some(restart) = walk {
             end.restarts.insert(restart.number, restart.at);
             walk = match restart.before.first() {
-                Some(&at) if at < restart.at => restart_at(file, at)?,
+                Some(&at) if at < restart.at => restart_at(read, at)?,
                 _ => None,
             };
         }
         end.last = last;
         Ok(end)
     }
-}
-
-/// How many bytes are searched at once for a restart, from the end backwards.
-const STEP: u64 = 3 << 19;
-
-/// The last restart before `end`.
-pub fn last_restart(file: &Descriptor, end: u64) -> Result<Option<Restart>, std::io::Error> {
-    let mut upper = end;
-    while upper > frame::START as u64 {
-        let from = upper.saturating_sub(STEP).max(frame::START as u64);
-        // A restart that begins before `upper` may end after it.
-        let len = usize::try_from(upper - from).unwrap_or(usize::MAX) + 4096;
-        let bytes = file.read_at(from, len)?;
-        let within = usize::try_from(upper - from).unwrap_or(usize::MAX);
-        if let Some(restart) = log::last_restart(&bytes, within, from) {
-            return Ok(Some(restart));
-        }
-        upper = from;
-    }
-    Ok(None)
-}
-
-/// The restart whose frame begins at `at`.
-pub fn restart_at(file: &Descriptor, at: u64) -> Result<Option<Restart>, std::io::Error> {
-    let bytes = file.read_at(at, 4096)?;
-    Ok(match log::next(&bytes, 0, at) {
-        Next::Frame(frame) if frame.head.kind == tag::RESTART => Restart::parse(&bytes[frame.body], at).ok(),
-        _ => None,
-    })
 }

@@ -3,6 +3,7 @@
 use crate::error::Fault;
 use crate::io::log::reader::{Input, Repair, State, Step};
 use crate::io::log::Damage;
+use crate::io::remote::Random;
 use crate::memory::Vec;
 use holdall_format::hold::log::Search;
 use holdall_format::Error;
@@ -62,7 +63,7 @@ impl State {
 
     /// Waits for the rest of an incomplete frame. The next writer may cut it off, so it will be read again.
     pub(crate) fn wait(&mut self) -> Step {
-        if matches!(self.input, Input::File(_)) {
+        if matches!(self.input, Input::File(Random::File(_))) {
             self.bytes.truncate(self.at);
         }
         Step::Pause
