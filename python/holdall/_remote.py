@@ -54,16 +54,9 @@ class ChangedError(_core.HoldallError):
     """An object of a network's storage is not the one any more that was opened: what was read of it is of one state, and nothing of
     another is mixed with it. Open it again.
 
-    >>> import fsspec
-    >>> with fsspec.open("memory://model.hold", "wb") as file:
-    ...     holdall.dump({"layers": ["x" * 5000] * 90, "epoch": 12}, file)
-    >>> doc = holdall.open("memory://model.hold")
-    >>> fsspec.filesystem("memory").rm("model.hold")
-    >>> try:
-    ...     doc["epoch"]
-    ... except FileNotFoundError:
-    ...     print("gone")
-    gone
+    >>> error = holdall.ChangedError("s3://models/a.hold has changed since it was opened")
+    >>> isinstance(error, holdall.HoldallError)
+    True
     """
 
 
@@ -119,16 +112,27 @@ class Remote(abc.ABC):
         """The size, and the object's last bytes, if they came with it."""
 
     @abc.abstractmethod
+    def _begin(self, start: int, end: int) -> Future[bytes]: ...
+
     def begin(self, start: int, end: int) -> Future[bytes]:
         """Begins to read bytes that the object has."""
+        if (there := self._in_tail(start, end)) is None:
+            return self._begin(start, end)
+        from concurrent.futures import Future
+
+        done: Future[bytes] = Future()
+        done.set_result(there)
+        return done
+
+    def _in_tail(self, start: int, end: int) -> bytes | None:
+        begins = self.size - len(self.tail)
+        return self.tail[start - begins : end - begins] if start >= begins else None
 
     def read(self, start: int, end: int) -> bytes:
         """Bytes of the object, as far as it has them."""
         end = min(end, self.size)
         if start >= end:
             return b""
-        if start >= self.size - len(self.tail):
-            return self.tail[start - self.size + len(self.tail) : end - self.size + len(self.tail)]
         if end - start <= _PIECE:
             return self._got(self.begin(start, end).result(), start, end)
         parts = []
@@ -170,7 +174,7 @@ class _Async(Remote):
             raise OSError(errno.EIO, "more bytes came than the object is said to have", self.path)
         return size, tail
 
-    def begin(self, start: int, end: int) -> Future[bytes]:
+    def _begin(self, start: int, end: int) -> Future[bytes]:
         return asyncio.run_coroutine_threadsafe(self._range(start, end), self.system.loop)
 
     async def _range(self, start: int, end: int) -> bytes:
@@ -194,6 +198,8 @@ class _Async(Remote):
                 return self.size
             if wanted is None:
                 got.clear()
+            if tries:
+                await asyncio.sleep(_FIRST_PAUSE * 2 ** (tries - 1))
             self.requests += 1
             try:
                 size = await ask(have)
@@ -203,11 +209,13 @@ class _Async(Remote):
             except Exception as error:
                 # What goes forward is not given up, however often it is cut.
                 tries = tries + 1 if sum(map(len, got)) == have or wanted is None else 1
-                if tries >= _TRIES or not _may_pass(error):
+                if tries < _TRIES and _may_pass(error):
+                    continue
+                if isinstance(error, (OSError, _core.HoldallError)):
                     raise
+                raise OSError(errno.EIO, f"{type(error).__name__}: {error}", self.path) from error
             finally:
                 self.received += sum(map(len, got)) - (0 if wanted is None else have)
-            await asyncio.sleep(_FIRST_PAUSE * 2 ** (tries - 1))
 
     @abc.abstractmethod
     async def _ask(self, start: int | None, end: int, got: list[bytes]) -> int:
@@ -332,7 +340,7 @@ class _Any(Remote):
         told = self.system.info(self.path)
         return tuple(told.get(name) for name in _STATES)
 
-    def begin(self, start: int, end: int) -> Future[bytes]:
+    def _begin(self, start: int, end: int) -> Future[bytes]:
         return _threads().submit(self._range, start, end)
 
     def _range(self, start: int, end: int) -> bytes:

@@ -314,7 +314,7 @@ class SealedReader:
             self._inner.feed(piece.payload)
         elif piece.kind == _FIRST:
             self._end_of_part()
-            self._inner = _core.LogReader(None, repair=None, follow=False, **self._options)
+            self._inner = _core.LogReader(None, repair=None, follow=False, part=None, **self._options)
             self._inner.feed(piece.payload)
         elif piece.kind != _CLOSED:
             raise _at(refusal("a piece of the log is of no known kind", 0), self._pieces.at)

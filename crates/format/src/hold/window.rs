@@ -138,9 +138,7 @@ impl<'i, 'p> Window<'i, 'p> {
     pub(super) fn leaf(&mut self) -> Result<Option<Leaf<'i>>> {
         match self.present {
             None => self.r.leaf(),
-            Some(present) => {
-                self.r.leaf().map_err(|error| self.lacks(present, error))
-            }
+            Some(present) => self.r.leaf().map_err(|error| self.lacks(present, error)),
         }
     }
 

@@ -452,7 +452,15 @@ pub struct Mapped<'p> {
 
 impl<'p> Mapped<'p> {
     pub fn new(data: &'p Py<PyAny>, file: &'p [u8], parts: &'p Parts, writable: bool) -> Self {
-        Mapped { data, file, parts, writable, remote: None, unpacked: None, left: file::most_unpacked(file.len() as u64) }
+        Mapped {
+            data,
+            file,
+            parts,
+            writable,
+            remote: None,
+            unpacked: None,
+            left: file::most_unpacked(file.len() as u64),
+        }
     }
 }
 

@@ -67,9 +67,7 @@ impl Random {
     pub fn size(&self, raised: &mut Raised) -> io::Result<u64> {
         match self {
             Random::File(file) => file.size(),
-            Random::Elsewhere(object) => {
-                raised.keep(Python::attach(|py| object.getattr(py, "size")?.extract(py)))
-            }
+            Random::Elsewhere(object) => raised.keep(Python::attach(|py| object.getattr(py, "size")?.extract(py))),
         }
     }
 

@@ -430,7 +430,8 @@ pub fn open(
     };
     if let Some(elsewhere) = &form.elsewhere {
         form.index.at_hand = AtHand(Some(elsewhere.present.clone()));
-        form.bring_message(py, 0..1)?;
+        // No more than what came with the file's start.
+        form.bring_exactly(py, &view, 0..len.min(PIECE - frame::START - frame::HEAD))?;
     }
     let (bytes, base) = form.message(&view);
     let raise = |error: holdall_format::Error| Fault::from(error.shifted(base)).into_py(0);

@@ -10,7 +10,7 @@ use crate::error::{door, door_giving};
 use crate::error::{is_of_values, DecodeError, Fault};
 use crate::io::log::reader::damage::Lost;
 use crate::io::log::reader::part::Part;
-use crate::io::log::restarts::{last_restart, restart_at};
+use crate::io::log::restarts::restart_before;
 use crate::io::log::{Damage, InUse};
 use crate::io::remote::Random;
 use crate::io::streams::{Raised, Stream};
@@ -20,8 +20,8 @@ use crate::message::limits::Limits;
 use crate::message::load_args::LoadArgs;
 use crate::message::options::Wanted;
 use crate::types::resolver::is_skip;
-use holdall_format::hold::log::{self, Named, NamesReader, Next, Restart};
 use holdall_format::hold::frame::{self, Frame};
+use holdall_format::hold::log::{self, Named, NamesReader, Next, Restart};
 use holdall_format::hold::{tag, Reader};
 use holdall_format::{Error, ErrorKind};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
@@ -428,26 +428,7 @@ impl State {
         let mut raised = Raised::default();
         let found = py.detach(|| {
             let size = file.size(&mut raised)?;
-            let mut read = |at, len| file.read_at(at, len, &mut raised);
-            let mut at = last_restart(&mut read, size)?;
-            while let Some(restart) = &at {
-                if restart.record <= record {
-                    break;
-                }
-                // As far back as possible without passing it: a restart knows those 1, 2, 4 ... before it.
-                let mut next = None;
-                for &place in restart.before.iter().rev().filter(|&&place| place < restart.at) {
-                    next = restart_at(&mut read, place)?;
-                    if next.as_ref().is_some_and(|next| next.record > record) {
-                        break;
-                    }
-                }
-                at = match next {
-                    Some(next) => Some(next),
-                    None => last_restart(&mut read, restart.at)?,
-                };
-            }
-            io::Result::Ok(at)
+            restart_before(|at, len| file.read_at(at, len, &mut raised), size, record)
         });
         let found = found.map_err(|error| raised.or(&error))?;
         (self.base, self.record) = found.map_or((0, 0), |restart| (restart.at, restart.record));

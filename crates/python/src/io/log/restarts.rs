@@ -49,13 +49,37 @@ pub fn first_restart(
 }
 
 /// The restart whose frame begins at `at`.
-pub fn restart_at(
-    mut read: impl FnMut(u64, usize) -> io::Result<Vec<u8>>,
-    at: u64,
-) -> io::Result<Option<Restart>> {
+pub fn restart_at(mut read: impl FnMut(u64, usize) -> io::Result<Vec<u8>>, at: u64) -> io::Result<Option<Restart>> {
     let bytes = read(at, RESTART_FRAME)?;
     Ok(match log::next(&bytes, 0, at) {
         Next::Frame(frame) if frame.head.kind == tag::RESTART => Restart::parse(&bytes[frame.body], at).ok(),
         _ => None,
     })
+}
+
+/// The last restart of a log of that size which begins before that record, or right with it.
+pub fn restart_before(
+    mut read: impl FnMut(u64, usize) -> io::Result<Vec<u8>>,
+    size: u64,
+    record: u64,
+) -> io::Result<Option<Restart>> {
+    let mut at = last_restart(&mut read, size)?;
+    while let Some(restart) = &at {
+        if restart.record <= record {
+            break;
+        }
+        // As far back as possible without passing it: a restart knows those 1, 2, 4 ... before it.
+        let mut next = None;
+        for &place in restart.before.iter().rev().filter(|&&place| place < restart.at) {
+            next = restart_at(&mut read, place)?;
+            if next.as_ref().is_some_and(|next| next.record > record) {
+                break;
+            }
+        }
+        at = match next {
+            Some(next) => Some(next),
+            None => last_restart(&mut read, restart.at)?,
+        };
+    }
+    Ok(at)
 }
