@@ -51,8 +51,9 @@ _CHANGED, _NONE_LEFT = 412, 416
 
 
 class ChangedError(_core.HoldallError):
-    """An object of a network's storage is not the one any more that was opened: what was read of it is of one state, and nothing of
-    another is mixed with it. Open it again.
+    """An object of a network's storage is not the one any more that was opened.
+
+    What was read of it is of one state, and nothing of another is mixed with it. Open it again.
 
     >>> error = holdall.ChangedError("s3://models/a.hold has changed since it was opened")
     >>> isinstance(error, holdall.HoldallError)

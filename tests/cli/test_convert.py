@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("click")
 
 import holdall
-from holdall._cli import _convert
+from holdall._cli import _convert_file
 from holdall._cli._weigh import Weight
 from tests.complexity.families.julia import type_parameters_by_reference
 from tests.support.cli import invoke, run, write_all, write_log
@@ -189,7 +189,7 @@ MANY = [
 @pytest.mark.parametrize("target", ["msgpack", "bson"])
 def test_convert_refuses_what_is_exponential_as_a_tree(target, monkeypatch):
     encoded = []
-    monkeypatch.setattr(_convert, "encoder", lambda to: encoded.append)
+    monkeypatch.setattr(_convert_file, "encoder", lambda to: encoded.append)
     for make in MANY:
         holdall.dump({"v": make()}, "v.hold")
         done = invoke("convert", "v.hold", f"out.{target}")
@@ -208,7 +208,7 @@ def test_convert_refuses_texts_at_too_many_places(monkeypatch):
     for make in MANY[:2]:
         holdall.dump({"v": make()}, "v.hold")
         assert invoke("convert", "v.hold", "v.x", "--to", "julia", "--force") == (0, "", "")
-    monkeypatch.setattr(_convert, "encoder", lambda to: None)
+    monkeypatch.setattr(_convert_file, "encoder", lambda to: None)
     for make in (lambda: ["x" * (1 << 20)] * 1000, lambda: [[b"x" * (1 << 20)] * 1000]):
         holdall.dump({"v": make()}, "v.hold")
         done = invoke("convert", "v.hold", "w.x", "--to", "julia")
@@ -261,7 +261,7 @@ def test_weight_counts_trees():
 def test_convert_does_not_search_for_long_what_is_wrong(depth, monkeypatch):
     """Each step of the way to a value encodes what is below it again."""
     sizes = []
-    encoder = _convert.encoder
+    encoder = _convert_file.encoder
 
     def counting(to):
         encode = encoder(to)
@@ -277,7 +277,7 @@ def test_convert_does_not_search_for_long_what_is_wrong(depth, monkeypatch):
 
         return counted
 
-    monkeypatch.setattr(_convert, "encoder", counting)
+    monkeypatch.setattr(_convert_file, "encoder", counting)
     content = [[0] * 1000, doubled(depth, lambda x: [x, [0] * 100], [2**70])]
     holdall.dump(content, "v.hold")
     done = invoke("convert", "v.hold", "v.msgpack")

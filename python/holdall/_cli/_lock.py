@@ -12,7 +12,7 @@ import click
 
 from ._app import DIFFERENT, OK, Failure, about, output
 from ._breaking import Finding, compared, gone, merged
-from ._convert import replaced
+from ._convert_file import replaced
 from ._formats import detect, records
 from ._layouts import classes_of, layouts_of
 from ._merge import settled

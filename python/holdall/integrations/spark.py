@@ -1,0 +1,147 @@
+"""PySpark: `SparkContext(serializer=HoldSerializer())`, and `read_log(spark, paths, type=Event)` or `spark.read.format("holdall")`.
+
+The processes of an application trust each other, as with pickle.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from .. import _core
+from . import _parts
+from ._base import missing
+
+try:
+    from pyspark.serializers import CloudPickleSerializer, FramedSerializer
+    from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+except ImportError as error:
+    raise missing("PySpark", "spark", error) from error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["HoldSerializer", "LogSource", "read_log", "register"]
+
+_BY_VALUE = (b"__main__", b"<locals>")
+_PICKLE = 0x80
+
+
+class HoldSerializer(FramedSerializer):  # type: ignore[misc]
+    """The data of RDDs by holdall. What has to be sent by value, as classes of a notebook, goes by cloudpickle."""
+
+    def __init__(self) -> None:
+        self._other = CloudPickleSerializer()
+
+    def dumps(self, obj: Any) -> bytes:
+        try:
+            message = _core.dumps(obj, trust=True)
+        except _core.EncodeError:
+            return bytes(self._other.dumps(obj))
+        if any(name in message for name in _BY_VALUE):
+            return bytes(self._other.dumps(obj))
+        return message
+
+    def loads(self, data: bytes) -> Any:
+        if data[0] == _PICKLE:
+            return self._other.loads(data)
+        return _core.loads(data, trust=True)
+
+    def __repr__(self) -> str:
+        return "HoldSerializer()"
+
+
+class _Partition(InputPartition):  # type: ignore[misc]
+    def __init__(self, part: _parts.Part) -> None:
+        super().__init__(tuple(part))
+
+
+def _name_of(type: Any) -> str:
+    return f"{type.__module__}:{type.__qualname__}"
+
+
+def _named(name: str) -> Any:
+    module, _, path = name.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in path.split("."):
+        found = getattr(found, part)
+    return found
+
+
+class LogSource(DataSource):  # type: ignore[misc]
+    """The format "holdall": `spark.read.format("holdall").option("type", "shop.models:Order").load("logs/*.log")`.
+
+    type: a class with fields, by its module and name, which every worker can import: these are the columns, by Arrow's types. blocksize: about
+    how many bytes a task reads. repair: "skip" passes over what is damaged. storage_options: those of fsspec for URLs, as JSON.
+    """
+
+    @classmethod
+    def name(cls) -> str:
+        return "holdall"
+
+    def schema(self) -> Any:
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        from .arrow import schema_of
+
+        return from_arrow_schema(schema_of(self._type()))
+
+    def _type(self) -> Any:
+        name = self.options.get("type")
+        if not name:
+            raise ValueError('expected an option `type`, as in .option("type", "shop.models:Order")')
+        return _named(name)
+
+    def reader(self, schema: Any) -> DataSourceReader:
+        return _Reader(dict(self.options), self._type())
+
+
+class _Reader(DataSourceReader):  # type: ignore[misc]
+    def __init__(self, options: dict[str, str], type: Any) -> None:
+        self._options, self._type = options, type
+        self._reading: dict[str, Any] = {"type": type}
+        if "repair" in options:
+            self._reading["repair"] = options["repair"]
+
+    def partitions(self) -> list[Any]:
+        given = self._options
+        paths = json.loads(given["paths"]) if "paths" in given else given.get("path")
+        if not paths:
+            raise ValueError("expected paths of logs: .load(paths)")
+        storage = json.loads(given["storage_options"]) if "storage_options" in given else None
+        found = _parts.parts_of(paths, int(given.get("blocksize", _parts.BLOCK)), storage)
+        return [_Partition(part) for part in found]
+
+    def read(self, partition: Any) -> Iterator[Any]:
+        from .arrow import batches
+
+        records = _parts.records_of(_parts.Part(*partition.value), **self._reading)
+        yield from batches(records, self._type)
+
+
+def register(spark: SparkSession) -> None:
+    """Make the format "holdall" known to a session."""
+    spark.dataSource.register(LogSource)
+
+
+def read_log(
+    spark: SparkSession,
+    paths: Any,
+    blocksize: int = _parts.BLOCK,
+    *,
+    type: Any,
+    repair: str | None = None,
+    storage_options: dict[str, Any] | None = None,
+) -> DataFrame:
+    """A frame of the records of logs. paths, blocksize: as for `holdall.integrations.dask.read_log`. type, repair, storage_options: as for
+    `LogSource`; the class itself."""
+    register(spark)
+    reader = spark.read.format("holdall").option("type", _name_of(type)).option("blocksize", str(blocksize))
+    if repair is not None:
+        reader = reader.option("repair", repair)
+    if storage_options:
+        reader = reader.option("storage_options", json.dumps(storage_options))
+    return reader.option("paths", json.dumps(_parts.paths_of(paths, storage_options))).load()

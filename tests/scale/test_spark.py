@@ -1,0 +1,120 @@
+"""PySpark with holdall: its serializer, logs as a frame, a worker that dies."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import holdall
+
+pytest.importorskip("pyspark")
+if shutil.which("java") is None:
+    pytest.skip("java is not installed", allow_module_level=True)
+
+from pyspark import SparkConf, SparkContext
+from pyspark.sql import SparkSession
+
+from holdall.integrations import spark as ours
+from tests.support.isomorphic import isomorphic
+
+from .values import Event, event, mixed, order
+
+HERE = pathlib.Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    os.environ["PYTHONPATH"] = f"{HERE}:{HERE}/python"
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.task.maxFailures": "4",
+        "spark.sql.session.timeZone": "UTC",
+    }
+    conf = SparkConf().setMaster("local[2,4]").setAppName("holdall").setAll(list(settings.items()))
+    context = SparkContext(conf=conf, serializer=ours.HoldSerializer())
+    context.setLogLevel("ERROR")
+    yield SparkSession(context)
+    context.stop()
+
+
+def test_data_of_rdds(spark: Any) -> None:
+    context = spark.sparkContext
+    events = [event(number) for number in range(2000)]
+    rdd = context.parallelize(events, 4)
+    assert rdd.collect() == events
+    assert rdd.map(lambda one: (one.id % 10, one.id)).reduceByKey(lambda a, b: a + b).collectAsMap() == {
+        key: sum(number for number in range(2000) if number % 10 == key) for key in range(10)
+    }
+    isomorphic(mixed(50), context.parallelize([mixed(50)], 1).collect()[0])
+    small = context.broadcast({"a": order(1)})
+    assert context.parallelize([1, 2], 2).map(lambda _: small.value["a"].number).collect() == [1, 1]
+
+
+class OfMain:
+    __module__ = "__main__"
+
+
+def test_what_goes_by_value() -> None:
+    serializer = ours.HoldSerializer()
+    for value in (event(1), [1, "a"], None, {"a": (1, 2)}):
+        data = serializer.dumps(value)
+        assert data[0] != 0x80 and serializer.loads(data) == value
+    assert serializer.loads(serializer.dumps(lambda: 7))() == 7
+    assert repr(serializer) == "HoldSerializer()"
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: Any) -> str:
+    folder = tmp_path_factory.mktemp("logs")
+    for part in range(3):
+        with holdall.Writer(folder / f"{part}.log", sync="never") as log:
+            for number in range(part * 10_000, part * 10_000 + 10_000):
+                log.write(event(number))
+    return str(folder / "*.log")
+
+
+def test_a_frame(spark: Any, logs: str) -> None:
+    frame = ours.read_log(spark, logs, 1 << 18, type=Event)
+    assert frame.columns == ["id", "name", "value", "kind", "tags", "place"]
+    assert frame.count() == 30_000
+    assert frame.groupBy().sum("id").collect()[0][0] == sum(range(30_000))
+    assert sorted(row.id for row in frame.select("id").collect()) == [*range(30_000)]
+    row = frame.where("id = 4").collect()[0]
+    assert (row.name, row.kind, row.tags, row.place.x) == ("name 4", "in", [], 2.0)
+
+
+def test_the_format(spark: Any, logs: str) -> None:
+    ours.register(spark)
+    reader = spark.read.format("holdall").option("type", "tests.scale.values:Event").option("blocksize", "200000")
+    assert reader.load(logs).count() == 30_000
+    with pytest.raises(Exception, match="expected an option `type`"):
+        spark.read.format("holdall").load(logs).count()
+
+
+def test_a_worker_that_dies_loses_and_doubles_nothing(spark: Any, logs: str, tmp_path: pathlib.Path) -> None:
+    once = tmp_path / "died"
+
+    def dying(records: Any) -> Any:
+        for record in records:
+            if record.id == 17_000 and not once.exists():
+                once.touch()
+                time.sleep(0.1)
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield record.id
+
+    frame = ours.read_log(spark, logs, 1 << 18, type=Event)
+    assert sorted(frame.rdd.mapPartitions(dying).collect()) == [*range(30_000)]
+    assert once.exists()
