@@ -68,7 +68,7 @@ bench-lisp: override ARGS += --only sbcl
 bench-lisp: bench ## of these, cl-binary-store's data sets beside SBCL; CL_BINARY_STORE=the library's source
 
 ##@ Check
-.PHONY: check test beside-the-build beside-the-tests lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-readers check-versions peers check-evolution-peers corpora test-integrations suites-integrations bench-integrations interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
+.PHONY: check test beside-the-build beside-the-tests lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-readers check-versions peers check-evolution-peers corpora test-integrations suites-integrations bench-integrations test-scale bench-scale simulate-scale interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
 # `+`: what stands in a variable is not seen to be make, which would keep its jobs to itself.
 STEP = +@$(MAKE) --no-print-directory
 # What takes more than a few seconds: hostile inputs, deep graphs, processes that are killed, random graphs, whole programs.
@@ -210,6 +210,19 @@ suites-integrations: $(EXTENSION) $(SUITES)/.stamp ## the tests of diskcache, hu
 bench-integrations: $(INTEGRATIONS)/.stamp ## the table of ratios to these libraries' own serializers, interleaved, into docs/integrations/README.md
 	$(RELEASE)
 	@$(IN_INTEGRATIONS) -m tests.integrations.ratios $(ARGS)
+
+# Dask, Ray and Spark (with java), moto's server for S3's protocol. Of the same Python as the extension.
+SCALE := .venv-scale
+IN_SCALE = PYTHONPATH=$(CURDIR):$(CURDIR)/python RAY_AUTH_MODE=disabled $(SCALE)/bin/python
+test-scale: $(EXTENSION) $(SCALE)/.stamp ## files over S3's protocol and HTTP; Dask, Ray and Spark, with workers that die. ARGS="-k dask"
+	$(IN_SCALE) -m pytest -q -p no:cacheprovider -c tests/scale/pytest.ini --rootdir . tests/scale $(ARGS)
+
+bench-scale: $(SCALE)/.stamp ## the tables of docs/scale.md: ratios to the engines' own, interleaved; requests and bytes a member. ARGS="--only dask"
+	$(RELEASE)
+	@$(IN_SCALE) -m tests.scale.bench $(ARGS)
+
+simulate-scale: $(EXTENSION) $(SCALE)/.stamp ## 1,000 workers and 10^12 records on the real splitter, of which one in a hundred dies: into docs/scale.md
+	@$(IN_SCALE) -m tests.scale.simulate $(ARGS)
 
 interpreter-tests: $(EXTENSION) $(VENV)/.stamp-test ## CPython's own tests of pickling and copying, with ours in their place
 	$(BIN)/python tests/interpreter/run.py $(ARGS)
@@ -375,6 +388,11 @@ $(SUITES)/.stamp: tests/integrations/suites/sources.txt | $(INTEGRATIONS)/.stamp
 $(INTEGRATIONS)/.stamp: tests/integrations/requirements.txt | $(VENV)/.stamp-venv
 	$(BIN)/python -m venv $(INTEGRATIONS)
 	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
+
+$(SCALE)/.stamp: tests/scale/requirements.txt | $(VENV)/.stamp-venv
+	$(BIN)/python -m venv $(SCALE)
+	$(SCALE)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@
 
 $(ZOO)/.stamp: tests/zoo/requirements.txt | $(VENV)/.stamp-venv

@@ -221,7 +221,9 @@ class Reader:
         remote = None if file is None else _files.elsewhere(file, opened=True)
         if seal is not None:
             if part is not None:
-                raise ValueError("part: a sealed log is read from its start, as each piece's check goes on from the one before")
+                raise ValueError(
+                    "part: a sealed log is read from its start, as each piece's check goes on from the one before"
+                )
             if remote is not None:
                 file, path = _ahead(remote), None
             self._core = _sealed_reader(seal, file, path, options)
@@ -229,7 +231,9 @@ class Reader:
         options["part"] = part
         if remote is not None:
             if follow:
-                raise ValueError("follow: an object of a network's storage does not grow, it is replaced by another")
+                raise ValueError(
+                    "follow: an object of a network's storage does not grow, it is replaced by another"
+                )
             source = self._ahead = _ahead(remote, part)
         elif path is None:
             data = None if file is None else _files.data_of(file)
@@ -325,7 +329,9 @@ def split_log(file: _files.Path, blocksize: int = 1 << 26) -> list[tuple[int, in
             start = opened.read(_core.file_start_size)
             size = opened.seek(0, os.SEEK_END)
     if start[:1] == bytes([_core.sealed_log_start]):
-        raise ValueError("a sealed log is read from its start, as each piece's check goes on from the one before")
+        raise ValueError(
+            "a sealed log is read from its start, as each piece's check goes on from the one before"
+        )
     if size and _core.file_kind(start) not in ("log", None):
         raise ValueError("expected a log of records, got a file of one graph: load it with holdall.load")
     return [(at, min(at + blocksize, size)) for at in range(0, size, blocksize)]

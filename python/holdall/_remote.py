@@ -82,7 +82,9 @@ def remote_of(file: Any) -> Remote | None:
     if not isinstance(path, str) or not hasattr(system, "cat_file"):
         return None
     if getattr(file, "compression", None):
-        raise ValueError("no ranges of a file can be read that fsspec unpacks: `load` reads it once it is open")
+        raise ValueError(
+            "no ranges of a file can be read that fsspec unpacks: `load` reads it once it is open"
+        )
     if hasattr(file, "tell") and not getattr(file, "closed", False) and file.tell():
         return None
     return _of(system, path)
@@ -265,7 +267,9 @@ class _S3(_Async):
                 got.append(part)
         finally:
             body.close()
-        return _size_in(answer.get("ContentRange", "")) if "ContentRange" in answer else answer["ContentLength"]
+        return (
+            _size_in(answer.get("ContentRange", "")) if "ContentRange" in answer else answer["ContentLength"]
+        )
 
 
 class _Http(_Async):
@@ -399,7 +403,8 @@ class Sparse:
     def _missing(self, start: int, end: int) -> list[tuple[int, int]]:
         from bisect import bisect_right
 
-        edges, missing = self._edges, []
+        edges = self._edges
+        missing: list[tuple[int, int]] = []
         while start < end:
             found = bisect_right(edges, start)
             if found % 2:

@@ -63,7 +63,9 @@ def test_what_no_column_has_is_named() -> None:
         schema_of(Other)
     with pytest.raises(TypeError, match="expected a class with fields"):
         schema_of(int)
-    assert to_arrow([Good(decimal.Decimal("1.50"))], Good).to_pylist() == [{"amount": decimal.Decimal("1.50")}]
+    assert to_arrow([Good(decimal.Decimal("1.50"))], Good).to_pylist() == [
+        {"amount": decimal.Decimal("1.50")}
+    ]
 
 
 def test_values_that_are_no_types_are_refused() -> None:

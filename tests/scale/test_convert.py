@@ -12,15 +12,12 @@ import sys
 import time
 from typing import Any
 
-import pytest
 from click.testing import CliRunner
 
 import holdall
 from holdall import bson
 from holdall._cli._app import holdall as cli
 from holdall._cli._convert_folder import JOURNAL
-
-pytest.importorskip("distributed")
 
 
 class Opaque:
@@ -82,7 +79,9 @@ def test_a_folder(tmp_path: pathlib.Path) -> None:
     kept = (target / "day 1" / "1.hold").stat().st_mtime_ns
     done = run(source, target)
     assert "63 of 64 files converted, 61 of them in an earlier run" in done.output, done.output
-    assert holdall.load(target / "cut.hold") == [1, 2, 3] and holdall.load(target / "day 0" / "0.hold") == [{"id": -1}]
+    assert holdall.load(target / "cut.hold") == [1, 2, 3] and holdall.load(target / "day 0" / "0.hold") == [
+        {"id": -1}
+    ]
     assert (target / "day 1" / "1.hold").stat().st_mtime_ns == kept
 
 
@@ -103,7 +102,18 @@ def test_what_is_asked_wrongly(tmp_path: pathlib.Path) -> None:
 def test_a_stop_in_the_middle_and_a_worker_that_dies(tmp_path: pathlib.Path) -> None:
     count = 1000
     source, target = filled(tmp_path / "in", count), tmp_path / "out"
-    command = [sys.executable, "-m", "holdall", "convert", str(source), str(target), "--engine", "dask", "--workers", "2"]
+    command = [
+        sys.executable,
+        "-m",
+        "holdall",
+        "convert",
+        str(source),
+        str(target),
+        "--engine",
+        "dask",
+        "--workers",
+        "2",
+    ]
     journal = target / JOURNAL
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
         until = time.monotonic() + 60
@@ -122,9 +132,11 @@ def test_a_stop_in_the_middle_and_a_worker_that_dies(tmp_path: pathlib.Path) -> 
             os.kill(worker, signal.SIGKILL)
         output = running.communicate(timeout=240)[0]
     assert running.returncode == 1, output
-    assert f"{count + 2:,} of {count + 4:,} files converted" in output and "of them in an earlier run" in output
+    assert (
+        f"{count + 2:,} of {count + 4:,} files converted" in output and "of them in an earlier run" in output
+    )
     assert ids(target) == expected(count)
-    assert not [path for path in target.rglob(".*.tmp")]
+    assert not list(target.rglob(".*.tmp"))
 
 
 def children(process: int) -> list[int]:

@@ -9,17 +9,13 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-import pytest
-
-import holdall
-
-pytest.importorskip("distributed")
-
 import dask
 import distributed
+import numpy as np
+import pytest
 from distributed.protocol.serialize import Serialize, deserialize, serialize_and_split
 
+import holdall
 from holdall.integrations import dask as ours
 from tests.support.isomorphic import isomorphic
 

@@ -11,11 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import ray
 
 import holdall
-
-ray = pytest.importorskip("ray")
-
 from holdall.integrations import ray as ours
 from tests.support.isomorphic import isomorphic
 

@@ -12,21 +12,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-
-import holdall
-
-pytest.importorskip("pyspark")
-if shutil.which("java") is None:
-    pytest.skip("java is not installed", allow_module_level=True)
-
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
+import holdall
 from holdall.integrations import spark as ours
 from tests.support.isomorphic import isomorphic
 
 from .values import Event, event, mixed, order
 
+pytestmark = pytest.mark.skipif(shutil.which("java") is None, reason="java is not installed")
 HERE = pathlib.Path(__file__).parents[2]
 
 
@@ -98,7 +93,9 @@ def test_a_frame(spark: Any, logs: str) -> None:
 
 def test_the_format(spark: Any, logs: str) -> None:
     ours.register(spark)
-    reader = spark.read.format("holdall").option("type", "tests.scale.values:Event").option("blocksize", "200000")
+    reader = (
+        spark.read.format("holdall").option("type", "tests.scale.values:Event").option("blocksize", "200000")
+    )
     assert reader.load(logs).count() == 30_000
     with pytest.raises(Exception, match="expected an option `type`"):
         spark.read.format("holdall").load(logs).count()

@@ -55,7 +55,9 @@ class Row(NamedTuple):
 def event(number: int) -> Event:
     place = Place(number / 2, -number) if number % 3 else None
     kind = Kind.OUT if number % 2 else Kind.IN
-    return Event(number, f"name {number % 100}", number * 0.25, kind, [f"t{number % 5}"] * (number % 4), place)
+    return Event(
+        number, f"name {number % 100}", number * 0.25, kind, [f"t{number % 5}"] * (number % 4), place
+    )
 
 
 def order(number: int) -> Order:

@@ -20,7 +20,9 @@ from ._options import from_option, records_option
 @click.option("--compress", type=click.Choice(["zstd", "lz4"]), help="Compress a hold file.")
 @click.option("--force", is_flag=True, help="Replace OUT if it is there.")
 @records_option
-@click.option("--engine", type=click.Choice(["dask"]), help="Convert a folder's files by workers: those of Dask.")
+@click.option(
+    "--engine", type=click.Choice(["dask"]), help="Convert a folder's files by workers: those of Dask."
+)
 @click.option("--scheduler", metavar="ADDRESS", help="The cluster's scheduler; else workers of this machine.")
 @click.option("--workers", type=click.IntRange(1), help="How many of this machine; else one a core.")
 @click.pass_context
@@ -62,7 +64,9 @@ def command(
         from ._convert_folder import convert_folder
 
         options = {"given": given, "to": to or "hold", "compress": compress, "as_records": as_records}
-        context.exit(convert_folder(source, target, options, force=force, scheduler=scheduler, workers=workers))
+        context.exit(
+            convert_folder(source, target, options, force=force, scheduler=scheduler, workers=workers)
+        )
     for name, value in (("--scheduler", scheduler), ("--workers", workers)):
         if value is not None:
             raise click.UsageError(f"{name} is for --engine dask", context)

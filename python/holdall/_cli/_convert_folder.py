@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import time
+from collections import Counter
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -59,7 +60,9 @@ def convert_folder(
     if not os.path.isdir(source):
         raise Failure(source, "it is no folder: without --engine, a file is converted")
     if options["to"] not in WRITABLE:
-        raise Failure(target, "pickles are read, not written: they run code when they are loaded; convert to hold")
+        raise Failure(
+            target, "pickles are read, not written: they run code when they are loaded; convert to hold"
+        )
     source, target = os.path.abspath(source), os.path.abspath(target)
     if os.path.commonpath([source, target]) == source:
         raise Failure(target, "it is within the folder that is to be converted")
@@ -101,9 +104,10 @@ def _jobs(source: str, to: str) -> list[Job]:
     extension = ".cbs" if to == "lisp" else ".bson" if to == "julia" else f".{to}"
     short = [os.path.splitext(name)[0] + extension for name, _ in found]
     # Two files that differ by their extension alone keep it.
+    counts = Counter(short)
     return [
-        Job(name, one if short.count(one) == 1 else name + extension, status.st_size, status.st_mtime_ns)
-        for (name, status), one in zip(found, short)
+        Job(name, one if counts[one] == 1 else name + extension, status.st_size, status.st_mtime_ns)
+        for (name, status), one in zip(found, short, strict=True)
     ]
 
 
@@ -207,12 +211,12 @@ def _converted(
         finished.add(future)
 
     most = _WAITING * max(1, len(client.scheduler_info()["workers"]))
-    for _, task in zip(range(most), tasks):
+    for _, task in zip(range(most), tasks, strict=False):
         submit(task)
     for future in finished:
         task = running.pop(future)
         try:
-            yield from zip(task, future.result())
+            yield from zip(task, future.result(), strict=True)
         except KilledWorker:
             if len(task) == 1:
                 yield task[0], "each worker that converted it died"
@@ -249,7 +253,9 @@ def _telling(label: str, total: int, count: int) -> Iterator[Any]:
 def _report(
     source: str, target: str, jobs: list[Job], outcomes: dict[str, dict[str, Any]], before: int
 ) -> int:
-    refused = [(job, outcomes[job.source]["refused"]) for job in jobs if outcomes[job.source]["refused"] is not None]
+    refused = [
+        (job, outcomes[job.source]["refused"]) for job in jobs if outcomes[job.source]["refused"] is not None
+    ]
     earlier = f", {before:,} of them in an earlier run" if before else ""
     click.echo(f"{len(jobs) - len(refused):,} of {len(jobs):,} files converted{earlier}")
     if not refused:

@@ -44,6 +44,8 @@ _LEAVES: dict[Any, Any] = {
     type(None): pa.null(),
 }
 _SEQUENCES = (list, set, frozenset, typing.get_origin(typing.Sequence[int]))
+# What a TypedDict says of a key, since Python 3.11.
+_REQUIREMENTS = tuple(getattr(typing, name) for name in ("Required", "NotRequired") if hasattr(typing, name))
 # How many records become columns at once.
 BATCH = 1 << 16
 
@@ -93,7 +95,8 @@ def batches(records: Iterable[Any], type: Any, size: int = BATCH) -> Iterator[pa
     left = iter(records)
     while rows := list(itertools.islice(left, size)):
         yield pa.RecordBatch.from_arrays(
-            [pa.array(column(rows), field.type) for column, field in zip(columns, schema)], schema=schema
+            [pa.array(column(rows), field.type) for column, field in zip(columns, schema, strict=True)],
+            schema=schema,
         )
 
 
@@ -134,7 +137,11 @@ def _fields(cls: Any) -> dict[str, Any] | None:
         names = [field.name for field in cls.__attrs_attrs__]
     else:
         names = next(
-            (getattr(cls, name) for name in ("_fields", "__struct_fields__", "model_fields") if hasattr(cls, name)),
+            (
+                getattr(cls, name)
+                for name in ("_fields", "__struct_fields__", "model_fields")
+                if hasattr(cls, name)
+            ),
             hints,
         )
     return {name: hints.get(name, Any) for name in names}
@@ -153,8 +160,8 @@ def _plain(wanted: Any) -> tuple[Any, bool, list[pa.DataType]]:
             if len(others) != 1:
                 return wanted, optional, named
             wanted, optional = others[0], True
-        elif hasattr(typing, "Required") and origin in (typing.Required, typing.NotRequired):
-            optional = optional or origin is typing.NotRequired
+        elif origin is not None and origin in _REQUIREMENTS:
+            optional = optional or origin is _REQUIREMENTS[-1]
             wanted = typing.get_args(wanted)[0]
         elif isinstance(wanted, typing.NewType):
             wanted = wanted.__supertype__
@@ -215,7 +222,9 @@ def _member(name: str) -> Callable[[Any], Any]:
     return lambda row: row.get(name)
 
 
-def _column(get: Callable[[Any], Any], change: Callable[[Any], Any] | None) -> Callable[[list[Any]], list[Any]]:
+def _column(
+    get: Callable[[Any], Any], change: Callable[[Any], Any] | None
+) -> Callable[[list[Any]], list[Any]]:
     if change is None:
         return lambda rows: [*map(get, rows)]
     return lambda rows: [None if (value := get(row)) is None else change(value) for row in rows]
@@ -242,7 +251,7 @@ def _change(wanted: Any) -> Callable[[Any], Any] | None:
     fields = _fields(plain)
     if fields is not None:
         names, columns = list(fields), _columns(plain)
-        return lambda item: {name: column([item])[0] for name, column in zip(names, columns)}
+        return lambda item: {name: column([item])[0] for name, column in zip(names, columns, strict=True)}
     return None
 
 
@@ -261,10 +270,11 @@ def _back(wanted: Any) -> Callable[[Any], Any] | None:
     elif (fields := _fields(plain)) is not None:
         ways = [_back(one) for one in fields.values()]
         if issubclass(plain, tuple):
-            made = lambda row: [(way or _same)(value) for way, value in zip(ways, row.values())]  # noqa: E731
+            made = lambda row: [(way or _same)(value) for way, value in zip(ways, row.values(), strict=True)]  # noqa: E731
         elif any(ways):
             made = lambda row: {  # noqa: E731
-                name: value if way is None else way(value) for (name, value), way in zip(row.items(), ways)
+                name: value if way is None else way(value)
+                for (name, value), way in zip(row.items(), ways, strict=True)
             }
     return None if made is None else lambda value: None if value is None else made(value)
 

@@ -56,7 +56,7 @@ def dumps(obj: Any) -> tuple[dict[str, Any], list[Any]]:
 def loads(header: dict[str, Any], frames: list[Any]) -> Any:
     """Mirror of `dumps`."""
     buffers = []
-    for frame, writeable in zip(frames[1:], header["writeable"]):
+    for frame, writeable in zip(frames[1:], header["writeable"], strict=True):
         view = memoryview(frame)
         if writeable and view.readonly:
             # Whoever owns it may not change it.
@@ -218,7 +218,7 @@ def write_log(bag: Any, folder: str, **options: Any) -> Any:
     parts = bag.to_delayed()
     paths = [os.path.join(folder, f"part-{number:05}.log") for number in range(len(parts))]
     write = dask.delayed(_write, pure=False)
-    return dask.delayed(list)([write(part, path, options) for part, path in zip(parts, paths)])
+    return dask.delayed(list)([write(part, path, options) for part, path in zip(parts, paths, strict=True)])
 
 
 def _write(records: Any, path: str, options: dict[str, Any]) -> int:

@@ -33,13 +33,16 @@ _RAYS = (b"ObjectRef", b"ray.actor", b"ray._", b"__main__", b"<locals>")
 class _Packed:
     """What pickle makes the object itself of, where it is loaded."""
 
-    __slots__ = ("_message", "_buffers")
+    __slots__ = ("_buffers", "_message")
 
     def __init__(self, message: bytes, buffers: list[Any]) -> None:
         self._message, self._buffers = message, buffers
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return _unpacked, (pickle.PickleBuffer(self._message), [pickle.PickleBuffer(one) for one in self._buffers])
+        return _unpacked, (
+            pickle.PickleBuffer(self._message),
+            [pickle.PickleBuffer(one) for one in self._buffers],
+        )
 
 
 def _unpacked(message: Any, buffers: list[Any]) -> Any:
@@ -152,7 +155,9 @@ def _table(batch: Any) -> Any:
     return pa.Table.from_batches([batch])
 
 
-def read_log(paths: Any, blocksize: int = _parts.BLOCK, *, type: Any = Any, **options: Any) -> ray.data.Dataset:
+def read_log(
+    paths: Any, blocksize: int = _parts.BLOCK, *, type: Any = Any, **options: Any
+) -> ray.data.Dataset:
     """A dataset of the records of logs.
 
     paths, blocksize, storage_options, options: as for `holdall.integrations.dask.read_log`. type: a class with fields, which are the

@@ -21,7 +21,11 @@ def written(path: pathlib.Path, sessions: list[int], compress: Any = None, size:
         with holdall.Writer(path, append=path.exists(), compress=compress, sync="never") as log:
             for _ in range(count):
                 log.write(
-                    {"id": log.records, "name": f"n{made.randrange(9)}", "data": made.randbytes(made.randrange(size))}
+                    {
+                        "id": log.records,
+                        "name": f"n{made.randrange(9)}",
+                        "data": made.randbytes(made.randrange(size)),
+                    }
                 )
     return path.read_bytes()
 
@@ -39,11 +43,16 @@ def in_parts(path: pathlib.Path, blocksize: int, **options: Any) -> list[int]:
     blocksize=st.integers(300, 9000),
     compress=st.sampled_from([None, "zstd", "lz4"]),
     damage=st.lists(
-        st.tuples(st.floats(0, 1), st.integers(1, 700), st.sampled_from(["zeros", "noise", "a bit", "moved"])), max_size=4
+        st.tuples(
+            st.floats(0, 1), st.integers(1, 700), st.sampled_from(["zeros", "noise", "a bit", "moved"])
+        ),
+        max_size=4,
     ),
     cut=st.one_of(st.none(), st.floats(0, 1)),
 )
-def test_each_record_is_in_one_part(tmp_path_factory: Any, sessions: Any, blocksize: Any, compress: Any, damage: Any, cut: Any) -> None:
+def test_each_record_is_in_one_part(
+    tmp_path_factory: Any, sessions: Any, blocksize: Any, compress: Any, damage: Any, cut: Any
+) -> None:
     path = tmp_path_factory.getbasetemp() / "parts.log"
     data = bytearray(written(path, sessions, compress))
     for place, length, kind in damage:
@@ -55,7 +64,11 @@ def test_each_record_is_in_one_part(tmp_path_factory: Any, sessions: Any, blocks
             # Frames of another place are no frames here.
             part = (data[40 : 40 + length] + part)[: len(part)]
         else:
-            part = bytearray(len(part)) if kind == "zeros" else bytearray(random.Random(length).randbytes(len(part)))
+            part = (
+                bytearray(len(part))
+                if kind == "zeros"
+                else bytearray(random.Random(length).randbytes(len(part)))
+            )
         data[at : at + length] = part
     if cut is not None:
         del data[int(cut * len(data)) :]
@@ -82,7 +95,7 @@ def test_a_restart_that_is_lost_is_the_part_befores(tmp_path: pathlib.Path) -> N
     whole = ids(path, repair="skip")
     parts = [(0, first), (first, first + 10), (first + 10, len(data))]
     apart = [ids(path, part=part, repair="skip") for part in parts]
-    assert sum(apart, []) == whole and len(whole) == 60 and not apart[1]
+    assert [one for part in apart for one in part] == whole and len(whole) == 60 and not apart[1]
     with pytest.raises(holdall.DecodeError):
         ids(path, part=parts[0])
     assert ids(path, part=parts[2])[-1] == 59
