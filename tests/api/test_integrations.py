@@ -228,7 +228,9 @@ def test_each_module_has_a_page_and_a_test() -> None:
     pages = {path.stem for path in (REPO / "docs" / "integrations").glob("*.md")} - {"README"}
     assert pages == set(MODULES)
     tested = "".join(
-        path.read_text(encoding="utf-8") for path in (REPO / "tests" / "integrations").glob("test_*.py")
+        path.read_text(encoding="utf-8")
+        for folder in ("integrations", "scale")
+        for path in (REPO / "tests" / folder).glob("test_*.py")
     )
     for module in set(MODULES) - {"shelve", "celery"}:
         assert (

@@ -313,14 +313,9 @@ impl Index {
         Ok(self.walks.places(message))
     }
 
-    /// What of a message is best brought at once where `at` is needed: from the checkpoint before, from which all walks begin, up to the
-    /// end of the value there if that is known, and else to the next checkpoint.
-    pub fn around(&self, message: usize, at: usize) -> std::ops::Range<usize> {
-        let next = self.checkpoints.partition_point(|checkpoint| checkpoint.at <= at as u64);
-        let from = next.checked_sub(1).and_then(|at| self.checkpoints.get(at)).map_or(0, |checkpoint| checkpoint.at);
-        let to = self.checkpoints.get(next).map_or(message as u64, |checkpoint| checkpoint.at);
-        let end = self.end_of(at).or_else(|| self.end_of(at + 1)).unwrap_or(0);
-        (from as usize).min(at)..(to as usize).max(end).clamp(at, message.max(at))
+    /// Where the walks begin that lead to `at`: what lies between is needed as well.
+    pub fn walked_from(&self, at: usize) -> usize {
+        self.checkpoint(|checkpoint| checkpoint.at > at as u64).map_or(0, |from| from.at as usize)
     }
 
     /// Where the frames of keys begin that tell of a dict's key; none takes more than [`PAGE_FRAME`] bytes.

@@ -172,10 +172,9 @@ impl Hold {
     pub fn bring_message(&self, py: Python<'_>, wanted: Range<usize>) -> PyResult<()> {
         let view = self.source.view()?;
         let len = self.message(&view).0.len();
-        let around = self.index.around(len, wanted.start);
-        let start = if wanted.start - around.start <= 2 * PIECE { around.start } else { wanted.start };
-        let most = around.end.min(wanted.start.saturating_add(PIECE));
-        self.bring_exactly(py, &view, start..wanted.end.max(most).min(len))
+        let from = self.index.walked_from(wanted.start);
+        let start = if wanted.start - from <= 2 * PIECE { from } else { wanted.start };
+        self.bring_exactly(py, &view, start..wanted.end.max(wanted.start.saturating_add(PIECE)).min(len))
     }
 
     fn bring_exactly(&self, py: Python<'_>, view: &View, range: Range<usize>) -> PyResult<()> {
@@ -234,7 +233,7 @@ impl Hold {
             Target::Number(number) => self.asking(|| self.index.place_of(message, number)).map_err(raise)?,
         };
         let end = self.skip(message, at).map_err(raise)?;
-        self.bring_exactly(py, view, self.index.around(message.len(), at).start.max(at.saturating_sub(PIECE))..end)?;
+        self.bring_exactly(py, view, self.index.walked_from(at).max(at.saturating_sub(PIECE))..end)?;
         let mut reader = hold::PartialReader::new(message, &self.index, at, true).map_err(raise)?;
         let mut ranges = Vec::new();
         while reader.offset() < end {

@@ -1,0 +1,323 @@
+"""What docs/scale.md shows: `make bench-scale`. Ratios to the engines' own ways, in turns within one run; requests and bytes of members of an
+object of 1 GB; a log's scan next to what the network gives."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import multiprocessing
+import os
+import pathlib
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import holdall
+
+from .servers import moto, plain_http
+from .values import arrays, event, mixed
+
+PAGE = pathlib.Path(__file__).parents[2] / "docs" / "scale.md"
+HERE = pathlib.Path(__file__).parents[2]
+
+
+def values() -> dict[str, Any]:
+    return {
+        "100,000 instances": [event(number) for number in range(100_000)],
+        "dict of arrays, 40 MB": arrays(),
+        "mixed graph": mixed(5_000),
+    }
+
+
+def ratio(theirs: Callable[[], Any], ours: Callable[[], Any], rounds: int) -> float:
+    """How many times as long theirs takes, in turns; the first turn of each warms up."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for number in range(rounds + 1):
+        for kept, act in zip(times, (theirs, ours), strict=True):
+            begun = time.perf_counter()
+            act()
+            if number:
+                kept.append(time.perf_counter() - begun)
+    return statistics.median(times[0]) / statistics.median(times[1])
+
+
+def dask_rows(rounds: int) -> Iterator[list[Any]]:
+    import distributed
+    from distributed.protocol.serialize import Serialize, serialize_and_split
+
+    from holdall.integrations import dask as ours
+
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        one, two = client.scheduler_info()["workers"]
+
+
+        def timed(act: Callable[[], Any]) -> float:
+            rounds_of: tuple[list[float], list[float]] = ([], [])
+            for number in range(rounds + 1):
+                for kept, install in zip(rounds_of, (ours.uninstall, ours.install), strict=True):
+                    install()
+                    client.run(install)
+                    begun = time.perf_counter()
+                    act()
+                    if number:
+                        kept.append(time.perf_counter() - begun)
+            return statistics.median(rounds_of[0]) / statistics.median(rounds_of[1])
+
+        for name, value in values().items():
+            future = client.scatter([value], workers=[one], direct=True, hash=False)[0]
+            row = [
+                timed(lambda: client.scatter([value], workers=[one], direct=True, hash=False)),
+                timed(lambda: client.gather(future, direct=True)),
+                # From one worker to the other.
+                timed(lambda: client.submit(len, future, workers=[two], pure=False).result()),
+            ]
+            ours.install()
+            _, frames = serialize_and_split(Serialize(value))
+            yield ["Dask", name, *row, sum(memoryview(frame).nbytes for frame in frames[:1])]
+            ours.uninstall()
+            del future
+
+
+def ray_rows(rounds: int) -> Iterator[list[Any]]:
+    import ray
+
+    from holdall.integrations.ray import packed
+
+    ray.init(
+        num_cpus=2,
+        include_dashboard=False,
+        object_store_memory=1 << 30,
+        log_to_driver=False,
+        runtime_env={"env_vars": {"PYTHONPATH": f"{HERE}:{HERE}/python"}},
+    )
+    try:
+        length = ray.remote(len)
+        for name, value in values().items():
+            theirs, ours = ray.put(value), ray.put(packed(value))
+            yield [
+                "Ray",
+                name,
+                ratio(lambda: ray.put(value), lambda: ray.put(packed(value)), rounds),
+                ratio(lambda: ray.get(theirs), lambda: ray.get(ours), rounds),
+                ratio(lambda: ray.get(length.remote(theirs)), lambda: ray.get(length.remote(ours)), rounds),
+                len(holdall.dumps(value, trust=True, buffers=[])),
+            ]
+    finally:
+        ray.shutdown()
+
+
+def spark_rows(rounds: int) -> Iterator[list[Any]]:
+    from pyspark import SparkConf, SparkContext
+    from pyspark.serializers import AutoBatchedSerializer, CPickleSerializer
+
+    from holdall.integrations.spark import HoldSerializer
+
+    os.environ["PYTHONPATH"] = f"{HERE}:{HERE}/python"
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    settings = [("spark.ui.enabled", "false"), ("spark.driver.host", "127.0.0.1"), ("spark.driver.memory", "2g")]
+    context = SparkContext(conf=SparkConf().setMaster("local[2]").setAll(settings))
+    context.setLogLevel("ERROR")
+    ways = [(one, AutoBatchedSerializer(one)) for one in (CPickleSerializer(), HoldSerializer())]
+
+    def by(way: Any, act: Callable[[], Any]) -> Callable[[], Any]:
+        def run() -> Any:
+            context._unbatched_serializer, context.serializer = way
+            return act()
+
+        return run
+
+    def both(act: Callable[[], Any]) -> float:
+        return ratio(by(ways[0], act), by(ways[1], act), rounds)
+
+    try:
+        for name, value in values().items():
+            items = list(value.items()) if isinstance(value, dict) else value
+            rdds = []
+            for way in ways:
+                context._unbatched_serializer, context.serializer = way
+                rdds.append(context.parallelize(items, 4).map(lambda one: one).persist())
+                rdds[-1].count()
+            yield [
+                "Spark",
+                name,
+                both(lambda: context.parallelize(items, 4).count()),
+                ratio(rdds[0].collect, rdds[1].collect, rounds),
+                ratio(*[lambda rdd=rdd: rdd.repartition(3).count() for rdd in rdds], rounds),  # type: ignore[misc]
+                len(holdall.dumps(value, trust=True, buffers=[])),
+            ]
+    finally:
+        context.stop()
+
+
+ENGINES = {"dask": dask_rows, "ray": ray_rows, "spark": spark_rows}
+
+
+def engines(only: list[str], rounds: int) -> list[str]:
+    lines = [
+        "| engine | value | scatter | gather | between workers | bytes copied |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, rows in ENGINES.items():
+        if name not in only or (name == "spark" and shutil.which("java") is None):
+            continue
+        for engine, value, *ratios, copied in rows(rounds):
+            told = " | ".join(f"{one:.1f}" for one in ratios)
+            lines.append(f"| {engine} | {value} | {told} | {copied:,} |")
+            print(lines[-1], flush=True)
+    return lines
+
+
+def objects(gigabytes: float) -> Iterator[tuple[str, bytes, dict[str, Callable[[Any], Any]]]]:
+    """Objects of about that size, and what is looked at in them."""
+    size = int(gigabytes * 1e9)
+    model: dict[str, Any] = {
+        "epoch": 12,
+        "config": {"rate": 0.1, "names": [f"layer {number}" for number in range(100)]},
+        "layers": [
+            {"weights": np.random.default_rng(number).random(size // 800), "bias": np.arange(100.0)}
+            for number in range(100)
+        ],
+        "history": [{"step": number, "loss": 1 / (number + 1)} for number in range(20_000)],
+    }
+    looks: dict[str, Callable[[Any], Any]] = {
+        "a number": lambda doc: doc["epoch"],
+        "a small array": lambda doc: doc["layers"][77]["bias"],
+        "a dict in a list of 20,000": lambda doc: doc["history"][15_000].load(),
+    }
+    yield "model: 100 arrays", stored(model), looks
+    del model
+    record = len(holdall.dumps([rows(100)])) / 100
+    many = int(size / record)
+    looks = {
+        "a record by its number": lambda doc: doc["records"][many // 2].load(),
+        "a field": lambda doc: doc["records"][many - 5]["name"],
+        "a key of 100,000": lambda doc: doc["by name"]["name 77777"],
+    }
+    table = {f"name {number}": number for number in range(100_000)}
+    graph = {"records": rows(many), "by name": table}
+    yield f"graph: {many:,} records", stored(graph), looks
+    graph = {"records": graph["records"][: many // 10], "by name": table}
+    looks = {"a key of 100,000": looks["a key of 100,000"], "a record by its number": lambda doc: doc["records"][many // 20].load()}
+    yield f"graph: {many // 10:,} records, zstd", stored(graph, compress="zstd"), looks
+
+
+def rows(count: int) -> list[dict[str, Any]]:
+    return [{"id": number, "name": f"name {number % 1000}", "at": number * 0.5, "data": "x" * 60} for number in range(count)]
+
+
+def stored(value: object, **options: Any) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "object.hold"
+        holdall.dump(value, path, sync=False, **options)
+        return path.read_bytes()
+
+
+def members(gigabytes: float) -> list[str]:
+    lines = ["| object | bytes | what is read | requests | bytes |", "|---|---|---|---|---|"]
+    with moto() as s3:
+        for name, content, looks in objects(gigabytes):
+            s3.put("bucket/object.hold", content)
+            for look, act in looks.items():
+                s3.tally.reset()
+                file = s3.system().open("bucket/object.hold", cache_type="none")
+                opened = len(s3.tally.requests)
+                act(holdall.open(file))
+                asked = len(s3.tally.requests) - opened
+                lines.append(f"| {name} | {len(content):,} | {look} | {asked} | {s3.tally.bytes:,} |")
+                print(lines[-1], flush=True)
+    return lines
+
+
+def _serve(path: str, pace: int, told: Any) -> None:
+    with plain_http() as web:
+        web.tally.pace = pace
+        told.send(web.put("/events.log", pathlib.Path(path).read_bytes()))
+        told.recv()
+
+
+@contextlib.contextmanager
+def served(path: str, pace: int) -> Iterator[str]:
+    """A log's URL; the server is a process of its own."""
+    near, far = multiprocessing.get_context("spawn").Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=_serve, args=(path, pace, far))
+    process.start()
+    yield near.recv()
+    near.send(None)
+    process.join()
+
+
+def raw(url: str) -> int:
+    """What the network gives: the object by one request, of which nothing is made."""
+    import urllib.request
+
+    total, buffer = 0, bytearray(1 << 20)
+    with urllib.request.urlopen(url) as answer:
+        while count := answer.readinto(buffer):
+            total += count
+    return total
+
+
+def scan(url: str) -> int:
+    return sum(1 for _ in holdall.Reader(url))
+
+
+def scans(rounds: int) -> list[str]:
+    lines = ["| network | scan / network | records a second | MB/s |", "|---|---|---|---|"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "events.log")
+        with holdall.Writer(path, sync="never") as log:
+            for row in rows(1_500_000):
+                log.write(row)
+        size = os.path.getsize(path)
+        for pace, name in ((12_500_000, "100 Mbit/s"), (62_500_000, "500 Mbit/s"), (125_000_000, "1 Gbit/s"), (0, "loopback, unbounded")):
+            with served(path, pace) as url:
+                times: tuple[list[float], list[float]] = ([], [])
+                for _ in range(rounds if pace != 12_500_000 else 1):
+                    for kept, act in zip(times, (raw, scan), strict=True):
+                        begun = time.perf_counter()
+                        act(url)
+                        kept.append(time.perf_counter() - begun)
+                network, ours = map(statistics.median, times)
+                lines.append(
+                    f"| {name} | {network / ours:.2f} | {1_500_000 / ours:,.0f} | {size / ours / 1e6:,.0f} of {size / network / 1e6:,.0f} |"
+                )
+                print(lines[-1], flush=True)
+    return lines
+
+
+def written(name: str, lines: list[str]) -> None:
+    start, end = f"<!-- table: {name} -->\n", "<!-- end -->"
+    before, found, rest = PAGE.read_text(encoding="utf-8").partition(start)
+    if found:
+        PAGE.write_text(before + start + "\n".join(lines) + "\n" + end + rest.partition(end)[2], encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="*", default=["dask", "ray", "spark", "members", "scans"])
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--gigabytes", type=float, default=1)
+    given = parser.parse_args()
+    if set(given.only) & set(ENGINES):
+        lines = engines(given.only, given.rounds)
+        if set(ENGINES) <= set(given.only):
+            written("engines", lines)
+    if "members" in given.only:
+        written("members", members(given.gigabytes))
+    if "scans" in given.only:
+        written("scans", scans(given.rounds))
+
+
+if __name__ == "__main__":
+    main()
