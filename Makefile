@@ -68,7 +68,7 @@ bench-lisp: override ARGS += --only sbcl
 bench-lisp: bench ## of these, cl-binary-store's data sets beside SBCL; CL_BINARY_STORE=the library's source
 
 ##@ Check
-.PHONY: check test beside-the-build beside-the-tests lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-readers check-versions peers check-evolution-peers corpora test-integrations suites-integrations bench-integrations test-scale bench-scale simulate-scale interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
+.PHONY: check test beside-the-build beside-the-tests lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-readers check-versions peers check-evolution-peers corpora test-integrations suites-integrations bench-integrations test-scale bench-scale simulate-scale campaign-scale interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
 # `+`: what stands in a variable is not seen to be make, which would keep its jobs to itself.
 STEP = +@$(MAKE) --no-print-directory
 # What takes more than a few seconds: hostile inputs, deep graphs, processes that are killed, random graphs, whole programs.
@@ -223,6 +223,10 @@ bench-scale: $(SCALE)/.stamp ## the tables of docs/scale.md: ratios to the engin
 
 simulate-scale: $(EXTENSION) $(SCALE)/.stamp ## 1,000 workers and 10^12 records on the real splitter, of which one in a hundred dies: into docs/scale.md
 	@$(IN_SCALE) -m tests.scale.simulate $(ARGS)
+
+campaign-scale: $(SCALE)/.stamp ## logs counted, filtered, joined, to Parquet and back by 3 workers of Dask, two of which are killed. ARGS="--records 10000000"
+	$(RELEASE)
+	@$(IN_SCALE) -m tests.scale.campaign $(ARGS)
 
 interpreter-tests: $(EXTENSION) $(VENV)/.stamp-test ## CPython's own tests of pickling and copying, with ours in their place
 	$(BIN)/python tests/interpreter/run.py $(ARGS)

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,6 @@ def dask_rows(rounds: int) -> Iterator[list[Any]]:
     ):
         one, two = client.scheduler_info()["workers"]
 
-
         def timed(act: Callable[[], Any]) -> float:
             rounds_of: tuple[list[float], list[float]] = ([], [])
             for number in range(rounds + 1):
@@ -74,19 +74,20 @@ def dask_rows(rounds: int) -> Iterator[list[Any]]:
                         kept.append(time.perf_counter() - begun)
             return statistics.median(rounds_of[0]) / statistics.median(rounds_of[1])
 
+        def moved(future: Any) -> Any:
+            return client.submit(len, future, workers=[two], pure=False).result()
+
         for name, value in values().items():
-            future = client.scatter([value], workers=[one], direct=True, hash=False)[0]
+            scatter = partial(client.scatter, [value], workers=[one], direct=True, hash=False)
+            future = scatter()[0]
             row = [
-                timed(lambda: client.scatter([value], workers=[one], direct=True, hash=False)),
-                timed(lambda: client.gather(future, direct=True)),
-                # From one worker to the other.
-                timed(lambda: client.submit(len, future, workers=[two], pure=False).result()),
+                timed(act)
+                for act in (scatter, partial(client.gather, future, direct=True), partial(moved, future))
             ]
             ours.install()
             _, frames = serialize_and_split(Serialize(value))
-            yield ["Dask", name, *row, sum(memoryview(frame).nbytes for frame in frames[:1])]
+            yield ["Dask", name, *row, memoryview(frames[0]).nbytes]
             ours.uninstall()
-            del future
 
 
 def ray_rows(rounds: int) -> Iterator[list[Any]]:
@@ -103,18 +104,29 @@ def ray_rows(rounds: int) -> Iterator[list[Any]]:
     )
     try:
         length = ray.remote(len)
+
+        def put(value: Any, way: Any = packed) -> Any:
+            return ray.put(way(value))
+
+        def moved(reference: Any) -> Any:
+            return ray.get(length.remote(reference))
+
         for name, value in values().items():
-            theirs, ours = ray.put(value), ray.put(packed(value))
+            theirs, ours = put(value, _same), put(value)
             yield [
                 "Ray",
                 name,
-                ratio(lambda: ray.put(value), lambda: ray.put(packed(value)), rounds),
-                ratio(lambda: ray.get(theirs), lambda: ray.get(ours), rounds),
-                ratio(lambda: ray.get(length.remote(theirs)), lambda: ray.get(length.remote(ours)), rounds),
+                ratio(partial(put, value, _same), partial(put, value), rounds),
+                ratio(partial(ray.get, theirs), partial(ray.get, ours), rounds),
+                ratio(partial(moved, theirs), partial(moved, ours), rounds),
                 len(holdall.dumps(value, trust=True, buffers=[])),
             ]
     finally:
         ray.shutdown()
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def spark_rows(rounds: int) -> Iterator[list[Any]]:
@@ -125,7 +137,11 @@ def spark_rows(rounds: int) -> Iterator[list[Any]]:
 
     os.environ["PYTHONPATH"] = f"{HERE}:{HERE}/python"
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    settings = [("spark.ui.enabled", "false"), ("spark.driver.host", "127.0.0.1"), ("spark.driver.memory", "2g")]
+    settings = [
+        ("spark.ui.enabled", "false"),
+        ("spark.driver.host", "127.0.0.1"),
+        ("spark.driver.memory", "2g"),
+    ]
     context = SparkContext(conf=SparkConf().setMaster("local[2]").setAll(settings))
     context.setLogLevel("ERROR")
     ways = [(one, AutoBatchedSerializer(one)) for one in (CPickleSerializer(), HoldSerializer())]
@@ -140,6 +156,12 @@ def spark_rows(rounds: int) -> Iterator[list[Any]]:
     def both(act: Callable[[], Any]) -> float:
         return ratio(by(ways[0], act), by(ways[1], act), rounds)
 
+    def scattered(items: Any) -> Any:
+        return context.parallelize(items, 4).count()
+
+    def shuffled(rdd: Any) -> Any:
+        return rdd.repartition(3).count()
+
     try:
         for name, value in values().items():
             items = list(value.items()) if isinstance(value, dict) else value
@@ -151,9 +173,9 @@ def spark_rows(rounds: int) -> Iterator[list[Any]]:
             yield [
                 "Spark",
                 name,
-                both(lambda: context.parallelize(items, 4).count()),
+                both(partial(scattered, items)),
                 ratio(rdds[0].collect, rdds[1].collect, rounds),
-                ratio(*[lambda rdd=rdd: rdd.repartition(3).count() for rdd in rdds], rounds),  # type: ignore[misc]
+                ratio(partial(shuffled, rdds[0]), partial(shuffled, rdds[1]), rounds),
                 len(holdall.dumps(value, trust=True, buffers=[])),
             ]
     finally:
@@ -208,12 +230,18 @@ def objects(gigabytes: float) -> Iterator[tuple[str, bytes, dict[str, Callable[[
     graph = {"records": rows(many), "by name": table}
     yield f"graph: {many:,} records", stored(graph), looks
     graph = {"records": graph["records"][: many // 10], "by name": table}
-    looks = {"a key of 100,000": looks["a key of 100,000"], "a record by its number": lambda doc: doc["records"][many // 20].load()}
+    looks = {
+        "a key of 100,000": looks["a key of 100,000"],
+        "a record by its number": lambda doc: doc["records"][many // 20].load(),
+    }
     yield f"graph: {many // 10:,} records, zstd", stored(graph, compress="zstd"), looks
 
 
 def rows(count: int) -> list[dict[str, Any]]:
-    return [{"id": number, "name": f"name {number % 1000}", "at": number * 0.5, "data": "x" * 60} for number in range(count)]
+    return [
+        {"id": number, "name": f"name {number % 1000}", "at": number * 0.5, "data": "x" * 60}
+        for number in range(count)
+    ]
 
 
 def stored(value: object, **options: Any) -> bytes:
@@ -280,7 +308,12 @@ def scans(rounds: int) -> list[str]:
             for row in rows(1_500_000):
                 log.write(row)
         size = os.path.getsize(path)
-        for pace, name in ((12_500_000, "100 Mbit/s"), (62_500_000, "500 Mbit/s"), (125_000_000, "1 Gbit/s"), (0, "loopback, unbounded")):
+        for pace, name in (
+            (12_500_000, "100 Mbit/s"),
+            (62_500_000, "500 Mbit/s"),
+            (125_000_000, "1 Gbit/s"),
+            (0, "loopback, unbounded"),
+        ):
             with served(path, pace) as url:
                 times: tuple[list[float], list[float]] = ([], [])
                 for _ in range(rounds if pace != 12_500_000 else 1):
@@ -300,7 +333,9 @@ def written(name: str, lines: list[str]) -> None:
     start, end = f"<!-- table: {name} -->\n", "<!-- end -->"
     before, found, rest = PAGE.read_text(encoding="utf-8").partition(start)
     if found:
-        PAGE.write_text(before + start + "\n".join(lines) + "\n" + end + rest.partition(end)[2], encoding="utf-8")
+        PAGE.write_text(
+            before + start + "\n".join(lines) + "\n" + end + rest.partition(end)[2], encoding="utf-8"
+        )
 
 
 def main() -> None:

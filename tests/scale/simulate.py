@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import holdall
 from holdall.integrations import _parts
 
-from .bench import PAGE, rows, written
+from .bench import rows, written
 
 WORKERS = 1000
 RECORDS = 10**12
@@ -110,7 +110,11 @@ def simulated(path: str, parts: list[tuple[int, int]], count: int, seed: int = 1
             start(worker, waiting.pop(), now)
             return
         # What takes long is begun once more elsewhere; whichever comes first is the result, as both are the same.
-        late = [part for part, at in begun.items() if part not in results and len(running[part]) < 2 and now - at > 1.5]
+        late = [
+            part
+            for part, at in begun.items()
+            if part not in results and len(running[part]) < 2 and now - at > 1.5
+        ]
         if late:
             twice += 1
             start(worker, late[0], now)
@@ -156,7 +160,10 @@ def measured(path: str, count: int) -> dict[str, float]:
     by_type = time.process_time() - begun
     assert read == typed == count
     tracemalloc.start()
-    parts = [_parts.Part(f"s3://logs/{number // 10:06}.log", number << 30, number + 1 << 30) for number in range(100_000)]
+    parts = [
+        _parts.Part(f"s3://logs/{number // 10:06}.log", number << 30, number + 1 << 30)
+        for number in range(100_000)
+    ]
     held = tracemalloc.get_traced_memory()[0] / len(parts)
     tracemalloc.stop()
     return {
@@ -179,7 +186,10 @@ class Typed:
 def report(given: dict[str, float], outcome: Outcome, count: int) -> list[str]:
     total = RECORDS * RECORD_BYTES
     parts = total // BLOCK
-    network, reading = total * (1 + given["over"] / BLOCK) / (WORKERS * LINK), RECORDS / (WORKERS * CORES * given["records"])
+    network, reading = (
+        total * (1 + given["over"] / BLOCK) / (WORKERS * LINK),
+        RECORDS / (WORKERS * CORES * given["records"]),
+    )
     seconds = max(network, reading)
     return [
         "| | | how known |",

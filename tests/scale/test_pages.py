@@ -14,7 +14,9 @@ from tests.repository.test_docs import blocks
 FOLDER = pathlib.Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("name", ["integrations/arrow", "integrations/dask", "integrations/ray", "integrations/spark"])
+@pytest.mark.parametrize(
+    "name", ["integrations/arrow", "integrations/dask", "integrations/ray", "integrations/spark"]
+)
 def test_the_code_of_a_page_runs(name: str, tmp_path: pathlib.Path) -> None:
     if name.endswith("spark") and shutil.which("java") is None:
         pytest.skip("java is not installed")
