@@ -80,8 +80,8 @@ def test_template_strings() -> None:
     # A template that holds itself by a list.
     cycle: list[Any] = []
     cycle.append(Template("a", Interpolation(cycle, "cycle")))
-    with pytest.raises(holdall.HoldallError):
-        holdall.loads(holdall.dumps(cycle))
+    for copy in ways(cycle):
+        assert copy[0].interpolations[0].value is copy
 
 
 @since[3, 14]
@@ -125,8 +125,8 @@ def test_frozendict() -> None:
     assert dict(holdall.loads(holdall.dumps(cases[1]), types=holdall.Record)) == {"a": 1}
     cycle: list[Any] = []
     cycle.append(frozendict(a=cycle))
-    with pytest.raises(holdall.HoldallError):
-        holdall.loads(holdall.dumps(cycle))
+    for copy in ways(cycle):
+        assert type(copy[0]) is frozendict and copy[0]["a"] is copy
 
 
 @since[3, 15]

@@ -94,7 +94,13 @@ pub unsafe fn allocate(class: Type, items: isize) -> Result<Owned> {
     // SAFETY: `class` is alive by contract; its allocator returns a new reference or null.
     unsafe {
         match (*class).tp_alloc {
-            Some(alloc) => Owned::new(alloc(class, items)).ok_or_else(raised),
+            Some(alloc) => {
+                let made = Owned::new(alloc(class, items)).ok_or_else(raised)?;
+                if cfg!(Py_3_14) && ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_TUPLE_SUBCLASS) != 0 {
+                    crate::cpython::fill::forget_hash(made.get());
+                }
+                Ok(made)
+            }
             None => Err(crate::error::refused("a class without an allocator", 0)),
         }
     }

@@ -73,7 +73,22 @@ pub unsafe fn tuple_item(tuple: Obj, at: usize, value: Owned) {
     unsafe {
         let places: *mut Obj = addr_of_mut!((*tuple.cast::<ffi::PyTupleObject>()).ob_item).cast();
         replace(places.add(at), value.into_raw());
+        forget_hash(tuple);
     }
+}
+
+/// Since 3.14 a tuple keeps its hash, and an allocator's zero would be one. So would be what a hook asked of a tuple that waits for items.
+///
+/// # Safety
+/// `tuple` is a tuple (or of a subclass).
+#[inline(always)]
+pub unsafe fn forget_hash(tuple: Obj) {
+    #[cfg(Py_3_14)]
+    // SAFETY: `tuple` is a tuple, by contract; -1 says that there is no hash yet.
+    unsafe {
+        (*tuple.cast::<ffi::PyTupleObject>()).ob_hash = -1;
+    }
+    let _ = tuple;
 }
 
 /// Makes the garbage collector track a dict that was copied from an untracked template.
