@@ -32,6 +32,11 @@ def make(name: str, python: pathlib.Path, *targets: str) -> subprocess.Completed
     return subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
+def said_of_build(built: subprocess.CompletedProcess[str]) -> str:
+    errors = [line for line in built.stdout.splitlines() if line.startswith("error")]
+    return "the extension could not be built: " + " ".join((errors or built.stdout.splitlines()[-1:])[:1])
+
+
 def packages(name: str, python: pathlib.Path) -> list[str]:
     """Installs what the tests need; returns the packages that have no wheel for this version, whose tests skip. None is built from its
     source: that takes minutes, and tools that may not be there."""
@@ -60,14 +65,13 @@ def test_group() -> list[str]:
 
 def suite(name: str, python: pathlib.Path, arguments: list[str]) -> dict[str, Any]:
     """Builds the extension, runs the tests, and counts."""
+    # A debug build loads what was built and installed for the same version.
     release = BY_NAME[name].version if BY_NAME[name].is_debug else name
-    if release != name:
-        # Built by the release that the packages are those of.
-        python_of_release = find(release)
-    left_out = packages(release, python if release == name else python_of_release)
-    built = make(release, python if release == name else python_of_release, "develop", f"{environment(release)}/.stamp-test")
+    builder = python if release == name else find(release)
+    left_out = packages(release, builder)
+    built = make(release, builder, "develop", f"{environment(release)}/.stamp-test")
     if built.returncode != 0:
-        return {"error": "the extension could not be built: " + " ".join(built.stdout.strip().splitlines()[-1:])}
+        return {"error": said_of_build(built)}
     FOLDER.mkdir(exist_ok=True)
     report = FOLDER / f"report-{name}.xml"
     report.unlink(missing_ok=True)
@@ -88,7 +92,8 @@ def suite(name: str, python: pathlib.Path, arguments: list[str]) -> dict[str, An
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     for case in ElementTree.parse(report).iter("testcase"):
         kinds = {child.tag for child in case}
-        counts["failed" if kinds & {"failure", "error"} else "skipped" if "skipped" in kinds else "passed"] += 1
+        bad = kinds & {"failure", "error"}
+        counts["failed" if bad else "skipped" if "skipped" in kinds else "passed"] += 1
     version = subprocess.run(
         [python, "-c", "import platform; print(platform.python_version())"], capture_output=True, text=True
     )
