@@ -68,7 +68,7 @@ bench-lisp: override ARGS += --only sbcl
 bench-lisp: bench ## of these, cl-binary-store's data sets beside SBCL; CL_BINARY_STORE=the library's source
 
 ##@ Check
-.PHONY: test-all versions-page bench-versions check test beside-the-build beside-the-tests lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-readers check-versions peers check-evolution-peers corpora interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
+.PHONY: test-all versions-page bench-versions check test beside-the-build beside-the-tests lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-readers check-versions peers check-evolution-peers corpora test-integrations suites-integrations bench-integrations interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
 # `+`: what stands in a variable is not seen to be make, which would keep its jobs to itself.
 STEP = +@$(MAKE) --no-print-directory
 # What takes more than a few seconds: hostile inputs, deep graphs, processes that are killed, random graphs, whole programs.
@@ -203,6 +203,26 @@ check-evolution-peers: $(EXTENSION) $(VENV)/.stamp-test $(VENV)/.stamp-evolution
 corpora: $(VENV)/.stamp-venv ## fetch others' suites and documents that tests read, by pip and npm, into .corpora
 	$(BIN)/python -m tests.support.corpora
 
+# The libraries of docs/integrations, in an environment of their own. Of the same Python as the extension.
+INTEGRATIONS := .venv-integrations
+IN_INTEGRATIONS = PYTHONPATH=$(CURDIR):$(CURDIR)/python $(INTEGRATIONS)/bin/python
+test-integrations: $(EXTENSION) $(INTEGRATIONS)/.stamp ## holdall in the place of other libraries' serializers, with those libraries; redis-server for some. ARGS="-k django"
+	$(IN_INTEGRATIONS) -m pytest -q -p no:cacheprovider -c tests/integrations/pytest.ini --rootdir . tests/integrations $(ARGS)
+
+# Those libraries' own tests of the layer that calls the serializer come with their source archives.
+SUITES := .integration-suites
+SUITE = cd $(SUITES)/$(1) && LIBRARY=$(2) PYTHONPATH=$(CURDIR):$(CURDIR)/python $(CURDIR)/$(INTEGRATIONS)/bin/python -m pytest -q \
+	-p no:cacheprovider -c /dev/null --rootdir . -p tests.integrations.suites.in_place
+suites-integrations: $(EXTENSION) $(SUITES)/.stamp ## the tests of diskcache, huey, joblib and cachelib of their serializer's layer, with ours in its place
+	$(call SUITE,diskcache,diskcache) tests/test_core.py tests/test_fanout.py tests/test_deque.py tests/test_index.py $(ARGS)
+	$(call SUITE,huey,huey) $(patsubst %,huey/tests/test_%.py,api storage immediate priority registry) $(ARGS)
+	$(call SUITE,joblib,joblib) joblib/test/test_memory.py $(ARGS)
+	$(call SUITE,cachelib,cachelib) tests/test_file_system_cache.py tests/test_simple_cache.py $(ARGS)
+
+bench-integrations: $(INTEGRATIONS)/.stamp ## the table of ratios to these libraries' own serializers, interleaved, into docs/integrations/README.md
+	$(RELEASE)
+	@$(IN_INTEGRATIONS) -m tests.integrations.ratios $(ARGS)
+
 interpreter-tests: $(EXTENSION) $(VENV)/.stamp-test ## CPython's own tests of pickling and copying, with ours in their place
 	$(BIN)/python tests/interpreter/run.py $(ARGS)
 
@@ -277,7 +297,7 @@ soak-log: $(VENV)/.stamp-test ## 10 GB through Writer and Reader: speed, and mem
 	$(BIN)/python tests/soak_log.py $(ARGS)
 
 ##@ Make
-.PHONY: develop guided docs vectors format
+.PHONY: develop guided docs vectors golden format
 develop: $(EXTENSION) ## build the extension into .venv
 	@$(BIN)/python -c 'import holdall; print("holdall", holdall.__version__, "is ready in $(VENV)")'
 
@@ -291,10 +311,24 @@ vectors: $(EXTENSION) $(VENV)/.stamp-test ## write tests/vectors anew, and add d
 	$(BIN)/python tests/vectors/generate.py
 	$(BIN)/python -m tests.support.evolution_golden
 
+golden: $(EXTENSION) $(VENV)/.stamp-test ## write what this version stores into tests/golden, to be read by all later ones; never again what is there
+	$(BIN)/python -m tests.release.golden
+	$(BIN)/python tests/vectors/generate.py
+
 format: $(VENV)/.stamp-lint ## let ruff and rustfmt lay out the sources
 	$(BIN)/ruff check --fix --exit-zero .
 	$(BIN)/ruff format .
 	cargo fmt --all
+
+##@ Publish
+.PHONY: wheels release
+wheels: $(VENV)/.stamp-wheels ## what is published, of every Python that is there, into dist/, checked; ARGS='--python python3.13 --profile develop' for one, soon
+	$(BIN)/python -m tests.release.wheels $(ARGS)
+
+# Says what is missing; WRITE=1 does it.
+release: $(VENV)/.stamp-test ## a release by its check list: VERSION=1.2.3 says what is missing, WRITE=1 does it, DONE='bench fuzz ...' what was by hand
+	@test -n '$(VERSION)' || { echo 'make release VERSION=1.2.3'; exit 1; }
+	@$(BIN)/python -m tests.release.run '$(VERSION)' $(if $(WRITE),--write) --done $(DONE)
 
 # --- files ---
 $(VENV)/.stamp-venv:
@@ -340,6 +374,21 @@ $(PEER_SOURCES)/.stamp: tests/peers/sources.txt | $(PEERS)/.stamp
 		version=$$(sed -n "s/^$$name==\([^ ]*\).*/\1/p" $<); \
 		tar -xzf $(PEER_SOURCES)/archives/$$name-$$version.tar.gz --strip-components 1 -C $(PEER_SOURCES)/$$name; \
 	done
+# pip builds a package's metadata when it downloads it.
+$(SUITES)/.stamp: tests/integrations/suites/sources.txt | $(INTEGRATIONS)/.stamp
+	$(INTEGRATIONS)/bin/python -m pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: \
+		--require-hashes --dest $(SUITES)/archives --requirement $<
+	@set -e; for archive in $(SUITES)/archives/*.tar.gz; do \
+		name=$${archive##*/}; name=$${name%-*}; rm -rf $(SUITES)/$$name; mkdir $(SUITES)/$$name; \
+		tar -xzf $$archive --strip-components 1 -C $(SUITES)/$$name; \
+	done
+	@touch $@
+
+$(INTEGRATIONS)/.stamp: tests/integrations/requirements.txt | $(VENV)/.stamp-venv
+	$(BIN)/python -m venv $(INTEGRATIONS)
+	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
+
 $(ZOO)/.stamp: tests/zoo/requirements.txt | $(VENV)/.stamp-venv
 	$(BIN)/python -m venv $(ZOO)
 	$(ZOO)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -r tests/zoo/requirements.txt

@@ -44,12 +44,15 @@ if TYPE_CHECKING:
     from . import aio as aio
     from . import bson as bson
     from . import envelope_pickle as envelope_pickle
+    from . import integrations as integrations
     from . import julia as julia
     from . import lisp as lisp
     from . import msgpack as msgpack
     from . import pickle as pickle
     from . import resolve as resolve
     from . import safe_pickle as safe_pickle
+    from ._seal import Seal as Seal
+    from ._seal import SealError as SealError
 
 # Without the modules: a star import would hide other modules of the same names.
 __all__ = [
@@ -66,6 +69,8 @@ __all__ = [
     "Reader",
     "Record",
     "Report",
+    "Seal",
+    "SealError",
     "TruncatedError",
     "UnknownTypeError",
     "ValidationError",
@@ -81,7 +86,18 @@ __all__ = [
     "verify",
 ]
 
-_MODULES = ("aio", "bson", "envelope_pickle", "julia", "lisp", "msgpack", "pickle", "resolve", "safe_pickle")
+_MODULES = (
+    "aio",
+    "bson",
+    "envelope_pickle",
+    "integrations",
+    "julia",
+    "lisp",
+    "msgpack",
+    "pickle",
+    "resolve",
+    "safe_pickle",
+)
 
 
 def __getattr__(name: str) -> Any:
@@ -91,8 +107,12 @@ def __getattr__(name: str) -> Any:
         from importlib import import_module
 
         return import_module(f"holdall.{name}")
+    if name in ("Seal", "SealError"):
+        from . import _seal
+
+        return getattr(_seal, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULES})
+    return sorted({*globals(), *_MODULES, "Seal", "SealError"})

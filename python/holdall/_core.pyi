@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import ModuleType
 from typing import Any, Final, Literal, Protocol, TypeAlias, TypedDict, TypeVar, final, type_check_only
 
+from ._seal import Seal
+
 _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
 
@@ -136,6 +138,7 @@ class Encoder:
         trust: bool = False,
         intern: bool = False,
         enc_hook: _EncHook | None = None,
+        seal: Seal | None = None,
     ) -> Encoder: ...
     def encode(self, obj: object, buffers: list[Any] | None = None) -> bytes: ...
     def encode_into(self, obj: object, buffer: bytearray, offset: int = 0) -> int: ...
@@ -152,6 +155,7 @@ class Decoder:
         dec_hook: _DecHook | None = None,
         resolver: _Resolver | None = None,
         limits: Limits | None = None,
+        seal: Seal | None = None,
     ) -> Decoder: ...
     def decode(self, data: _BytesLike, buffers: Iterable[Any] | None = None) -> Any: ...
 
@@ -165,6 +169,7 @@ def dumps(
     intern: bool = False,
     enc_hook: _EncHook | None = None,
     buffers: list[Any] | Callable[[Any], Any] | None = None,
+    seal: Seal | None = None,
 ) -> bytes: ...
 def loads(
     data: _BytesLike,
@@ -178,6 +183,7 @@ def loads(
     resolver: _Resolver | None = None,
     limits: Limits | None = None,
     buffers: Iterable[Any] | None = None,
+    seal: Seal | None = None,
 ) -> Any: ...
 
 @final
@@ -643,6 +649,9 @@ def outline(data: _BytesLike, format: str, /, *, depth: int, most: int, values: 
 # --- files and logs, for the Python layer only ---
 
 file_start_size: Final[int]
+message_starts: Final[bytes]
+sealed_start: Final[int]
+sealed_log_start: Final[int]
 
 @type_check_only
 class FileFrame(TypedDict):
@@ -672,6 +681,7 @@ def log_repair(data: _BytesLike, sink: int | Callable[[bytes], Any]) -> int:
 
 @final
 class Damage:
+    def __new__(cls, offset: int, size: int, reason: str) -> Damage: ...
     @property
     def offset(self) -> int: ...
     @property

@@ -16,7 +16,7 @@ import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
-from . import _core
+from . import _core, _system
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -36,13 +36,12 @@ if TYPE_CHECKING:
     class ReadableInto(Protocol):
         def readinto(self, buffer: memoryview, /) -> int | None: ...
 
+    from ._seal import Seal
     from .resolve import Resolver
 
 
 _T = TypeVar("_T")
 
-# Whether native code uses files by their descriptors; else it calls file objects.
-DESCRIPTORS = os.name == "posix"
 # The first read of a file object; later ones double what there is. So a head that claims more bytes than
 # follow costs no more than twice what is there.
 _FIRST_READ = 1 << 20
@@ -64,6 +63,7 @@ def dump(
     compress: Compress = None,
     sync: bool = True,
     progress: Callable[[int, int], Any] | None = None,
+    seal: Seal | None = None,
 ) -> None:
     """Store the object graph of `obj` in a file.
 
@@ -77,6 +77,7 @@ def dump(
         shrink is stored as it is.
     sync: wait until a path's content is on the disk. Without it a crash of the machine may leave the old file, or an empty one.
     progress: called now and then as `progress(done, total)`, in bytes before compression.
+    seal: a `Seal`, whose keyed check is put around the whole.
 
     The memory of arrays, bytes and bytearrays of 4 KiB or more is written as it is, without a copy of the whole, and the GIL is
     released meanwhile: what other threads change in it is stored before or after the change. All the rest is complete in memory
@@ -104,10 +105,77 @@ def dump(
         )
 
     target = path_of(file)
+    writer = write if seal is None else sealing(seal, write, sync)
     if target is not None:
-        replace(target, write, sync)
+        replace(target, writer, sync)
     else:
-        write(taker(file))
+        writer(taker(file))
+
+
+def sealing(seal: Seal, write: Callable[[Any], None], sync: bool) -> Callable[[Any], None]:
+    """What writes to a sink what `write` writes, within a seal."""
+    seal = checked(seal)
+
+    def in_memory(sink: Any) -> None:
+        parts: list[bytes] = []
+        write(parts.append)
+        sink(seal.wrap(b"".join(parts)))
+
+    def to_descriptor(sink: int) -> None:
+        with open(sink, "wb", buffering=0, closefd=False) as stream:
+            take = functools.partial(_write_all, stream.write)
+            if not stat.S_ISREG(os.fstat(sink).st_mode):
+                in_memory(take)
+                return
+            # The head is written when all of it is known.
+            begins = stream.tell()
+            take(bytes(seal.HEAD))
+            made, length = seal.started(), 0
+
+            def through(part: bytes) -> None:
+                nonlocal length
+                made.update(part)
+                length += len(part)
+                take(part)
+
+            write(through)
+            stream.seek(begins)
+            take(seal.finished_head(made, length))
+            stream.seek(0, os.SEEK_END)
+            if sync:
+                os.fsync(sink)
+
+    return lambda sink: to_descriptor(sink) if isinstance(sink, int) else in_memory(sink)
+
+
+def checked(seal: Seal) -> Seal:
+    from ._seal import Seal
+
+    if not isinstance(seal, Seal):
+        raise TypeError(f"seal: expected a holdall.Seal or None, got {_kind(seal)}")
+    return seal
+
+
+def unsealed(seal: Seal, file: Any) -> memoryview:
+    """The payload of a path, of data, or of the next that a file object has."""
+    seal = checked(seal)
+    path = path_of(file)
+    if path is not None:
+        # All of it is in this process's memory before it is compared: a map might change after. The payload is apart, so that what is
+        # aligned in it is aligned in memory.
+        with open(path, "rb", buffering=0) as stream:
+            head = stream.read(seal.HEAD)
+            return seal.holds(memoryview(head), memoryview(stream.read()))
+    if data_of(file) is not None:
+        return seal.unwrap(file)
+    fill, begin, payload = filler(file), bytearray(), bytearray()
+    extend(begin, fill, seal.HEAD)
+    if not begin:
+        error = _core.TruncatedError("nothing is left to read - at byte 0")
+        error.offset = 0
+        raise error
+    extend(payload, fill, seal.head(memoryview(begin))[2])
+    return seal.holds(memoryview(begin), memoryview(payload).toreadonly())
 
 
 def load(
@@ -122,6 +190,7 @@ def load(
     resolver: Resolver | None = None,
     limits: _core.Limits | None = None,
     progress: Callable[[int, int], Any] | None = None,
+    seal: Seal | None = None,
 ) -> Any:
     """Restore the object graph stored in a file.
 
@@ -136,6 +205,8 @@ def load(
         that something else cuts short ends the process where a missing part is touched. Compressed parts are read as ever.
     type, types, trust, strict, dec_hook, resolver, limits: as for `loads`.
     progress: called now and then as `progress(done, total)`, in bytes.
+    seal: a `Seal`: only what was sealed with one of its keys is read. All of it is read into memory and compared before; `mmap` then
+        gives views of that memory.
 
     Raises DecodeError: as `loads`; `.offset` counts from the start of the dump. TruncatedError where nothing is left to read.
     Raises ChecksumError: damaged bytes. Raises OSError: as the file system says.
@@ -152,6 +223,8 @@ def load(
     options: dict[str, Any] = {
         "type": type, "types": types, "trust": trust, "strict": strict, "dec_hook": dec_hook, "resolver": resolver, "limits": limits
     }  # fmt: skip
+    if seal is not None:
+        return _load_data(unsealed(seal, file), mmap, progress, options)
     source = path_of(file)
     if source is None:
         if (data := data_of(file)) is not None:
@@ -164,8 +237,7 @@ def load(
     with open(source, "rb", buffering=0) as stream:
         status = os.fstat(stream.fileno())
         size = status.st_size if stat.S_ISREG(status.st_mode) else None
-        opened: Any = stream.fileno() if DESCRIPTORS else filler(stream)
-        return _core.file_load(opened, size, whole=True, progress=progress, **options)
+        return _core.file_load(stream.fileno(), size, whole=True, progress=progress, **options)
 
 
 def _load_data(
@@ -202,6 +274,7 @@ def open_file(
     dec_hook: Callable[[type[Any], Any], Any] | None = None,
     resolver: Resolver | None = None,
     limits: _core.Limits | None = None,
+    seal: Seal | None = None,
 ) -> _core.Document:
     """The graph of a file, to be read where it is touched.
 
@@ -210,6 +283,7 @@ def open_file(
         is unpacked when it is opened.
     mmap: large arrays are views of the file; "copy": views that can be written to, which leaves the file as it is.
     type, types, trust, strict, dec_hook, resolver, limits: as for `loads`; see `Document` for what `type` does.
+    seal: as for `load`: all of the file is read and compared when it is opened.
 
     Checksums of what is read in part are not compared: `verify` does that.
 
@@ -225,6 +299,7 @@ def open_file(
     options: dict[str, Any] = {
         "type": type, "types": types, "trust": trust, "strict": strict, "dec_hook": dec_hook, "resolver": resolver, "limits": limits
     }  # fmt: skip
+    file = file if seal is None else unsealed(seal, file)
     return document(file, "hold", copy=mmap == "copy", writable=mmap == "copy", **options)
 
 
@@ -418,11 +493,6 @@ def _write_all(write: Callable[[Any], Any], data: bytes) -> None:
             raise BlockingIOError(errno.EAGAIN, "the file object took a part of the data only")
 
 
-def _sink(stream: io.FileIO) -> Any:
-    """What native code writes to: a descriptor, or a function on systems without them."""
-    return stream.fileno() if DESCRIPTORS else functools.partial(_write_all, stream.write)
-
-
 def replace(path: str, write: Callable[[Any], None], sync: bool = True) -> None:
     """Replace a file, atomically, by what `write` writes to a sink."""
     # Renaming to a link would replace the link, but the caller means its target.
@@ -434,59 +504,30 @@ def replace(path: str, write: Callable[[Any], None], sync: bool = True) -> None:
     if old is not None and not stat.S_ISREG(old.st_mode):
         # /dev/stdout and the like; `open` itself refuses folders.
         with open(target, "wb", buffering=0) as stream:
-            write(_sink(stream))
+            write(stream.fileno())
         return
 
     folder, name = os.path.split(target)
     # In the same folder, because a rename is atomic only within a file system. Most systems allow names of
     # 255 bytes.
     temporary = os.path.join(folder, f".{name[:40]}.{os.urandom(8).hex()}.tmp")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _system.BINARY
     # Nobody else may open the replacement of a private file before its mode is set.
     descriptor = os.open(temporary, flags, 0o666 if old is None else 0o600)
     try:
         with open(descriptor, "wb", buffering=0) as stream:
-            write(_sink(stream))
+            write(stream.fileno())
             if old is not None:
-                _keep_owner_and_mode(descriptor, old)
+                _system.keep_owner_and_mode(descriptor, old)
             if sync:
                 os.fsync(descriptor)
-        os.replace(temporary, target)
+        _system.replace(temporary, target)
     except BaseException:
         with suppress(OSError):  # the error that is being raised says more
             os.unlink(temporary)
         raise
     if sync:
-        sync_folder(folder)
-
-
-def _keep_owner_and_mode(descriptor: int, old: os.stat_result) -> None:
-    if os.name == "nt":
-        return
-    new = os.fstat(descriptor)
-    if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
-        # Only root may change the owner; for others the replacement is their own.
-        with suppress(PermissionError):
-            os.fchown(descriptor, old.st_uid, old.st_gid)
-    os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
-
-
-def sync_folder(folder: str) -> None:
-    """Make the rename permanent; without this a crash may bring the old file back (never a mixture)."""
-    if os.name == "nt":
-        return
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except PermissionError:
-        return  # a folder that may be written but not listed
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        # Some network file systems don't support this for folders.
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
-            raise
-    finally:
-        os.close(descriptor)
+        _system.sync_folder(folder)
 
 
 def _kind(value: object) -> str:

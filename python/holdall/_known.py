@@ -127,7 +127,7 @@ def _of_templates() -> Iterable[_Known]:
         strings, parts = _pair(stored)
         if len(strings) != len(parts) + 1:
             raise TypeError("expected a text around each interpolation")
-        between = [part for pair in zip(strings[1:], parts) for part in reversed(pair)]
+        between = [part for pair in zip(strings[1:], parts, strict=True) for part in reversed(pair)]
         return template(_exact(strings[0], str), *between)
 
     return (

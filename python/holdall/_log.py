@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import functools
 import io
 import os
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from . import _core, _files
+from . import _core, _files, _system
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from types import ModuleType
 
+    from ._seal import Seal
+    from ._sealed_log import SealedReader, SealedWriter
     from .resolve import Resolver
 
 
@@ -23,20 +24,22 @@ class Writer:
 
     file: a path, or a binary file object with `write` (and `flush`, to be called where records are to be on the disk).
     append: go on with the log that the path holds, if there is one; else it is written anew. What a crash has left of a record
-        that was never whole is cut off first; `cut` says how many bytes that were. On POSIX systems only.
+        that was never whole is cut off first; `cut` says how many bytes that were.
     sync: "always": `write` returns when the record is on the disk. "batch": records are gathered, and are on the disk after every
         MiB or so, and after `flush` and `close`. "never": gathered likewise, and left to the operating system.
     refs, trust, enc_hook: as for `dumps`, for each record. compress: "zstd", "lz4" or ("zstd", level): records of 256 bytes or more,
         where that makes them smaller.
+    seal: a `Seal`: records are written in pieces, each with a keyed check that goes on from the piece before; `close` says in the log
+        that it ends there. So a Reader with that seal notices what was changed, moved, repeated or left out, also at the log's end.
+        `append` compares all that is there first. After a write that failed, open the log again with `append`.
 
     A record is a graph of its own: what two of them share is two objects when they are read. But their key lists, classes and
     repeated texts are written once for all records of about a MiB, so that small records stay small. A record that fails to be
     written (an OSError, or an EncodeError) is not in the log; those before it are, and the next may follow.
 
-    One thread at a time may use it. A log has one Writer at a time, which on POSIX systems a lock sees to, and any number of Readers.
+    One thread at a time may use it. A log has one Writer at a time, which a lock sees to, and any number of Readers.
 
-    Raises BlockingIOError: another Writer has the log open. Raises OSError: as the file system says. Raises NotImplementedError:
-    `append` to a log where there is no POSIX.
+    Raises BlockingIOError: another Writer has the log open. Raises OSError: as the file system says.
 
     >>> with holdall.Writer("events.log") as log:
     ...     log.write({"event": "start", "at": 1}), log.write({"event": "stop", "at": 5})
@@ -55,35 +58,31 @@ class Writer:
         trust: bool = False,
         enc_hook: Callable[[Any], Any] | None = None,
         compress: _files.Compress = None,
+        seal: Seal | None = None,
     ) -> None:
         options: dict[str, Any] = {
             "sync": sync, "refs": refs, "trust": trust, "enc_hook": enc_hook, "compress": compress
         }  # fmt: skip
         path = _files.path_of(file)
-        self._file: io.FileIO | None = None
+        self._core: _core.LogWriter | SealedWriter
         if path is None:
             if append:
                 raise TypeError("append: expected a path as file")
-            self._core = _core.LogWriter(
+            open_log = _core.LogWriter if seal is None else _sealed_writer(seal)
+            self._core = open_log(
                 _files.taker(file), append=False, flush=getattr(file, "flush", None), **options
             )
             return
         is_new = not os.path.exists(path)
-        if not _files.DESCRIPTORS and append and not is_new and os.path.getsize(path):
-            raise NotImplementedError(
-                "append: only POSIX systems can go on with a log; write another, and read one after the other"
-            )
         descriptor = _opened_alone(path, append)
-        if _files.DESCRIPTORS:
+        if seal is None:
             self._core = _core.LogWriter(descriptor, append=append, **options)
         else:
-            self._file = io.FileIO(descriptor, "w")
-            flush = functools.partial(os.fsync, descriptor)
-            self._core = _core.LogWriter(_files.taker(self._file), append=False, flush=flush, **options)
+            self._core = _sealed_writer(seal)(descriptor, append=append, **options)
         if is_new and sync != "never":
             # The file's name has to survive a crash as well as its content.
             self.flush()
-            _files.sync_folder(os.path.dirname(os.path.abspath(path)))
+            _system.sync_folder(os.path.dirname(os.path.abspath(path)))
 
     def write(self, obj: object, /) -> int:
         """Append the graph of `obj`; gives its number, the first is 0.
@@ -115,8 +114,6 @@ class Writer:
         finally:
             self._core.close()
             self._core = _CLOSED
-            if self._file is not None:
-                self._file.close()
 
     def __enter__(self) -> Writer:
         return self
@@ -137,21 +134,20 @@ class Writer:
 
 def _opened_alone(path: str, append: bool) -> int:
     """A descriptor of the log at `path`, which nobody else may write to while it is open."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+    descriptor = _system.open_alone(path)
     try:
-        if os.name == "posix":
-            import fcntl
-
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise BlockingIOError(errno.EWOULDBLOCK, "another Writer has the log open", path) from None
         if not append:
             os.truncate(descriptor, 0)
     except BaseException:
         os.close(descriptor)
         raise
     return descriptor
+
+
+def _sealed_writer(seal: Seal) -> Callable[..., SealedWriter]:
+    from ._sealed_log import SealedWriter
+
+    return functools.partial(SealedWriter, _files.checked(seal))
 
 
 class _Closed:
@@ -172,6 +168,10 @@ class Reader:
     repair: what to do where the log is damaged. None: an error, after all records before it. "stop": the log ends there. "skip": it
         goes on with the next record that is whole. In both cases `damage` says what was passed over.
     follow: wait for more at the end of the log, until `close` is called.
+    seal: a `Seal`, with which the log was written: a piece of it is compared before any of its records is read. A log that was not closed
+        ends with a SealError, after all its records, unless `repair="stop"`: what was written last may have been cut off, or its Writer is
+        still at work. Where it was closed before and the end cut off since, only the count of records tells (`record`). `repair="skip"`
+        is refused, and `seek` reads on to the record.
     type, types, trust, strict, dec_hook, resolver, limits: as for `loads`, for each record. What is not set is bounded for
         the log as a whole, by its bytes so far.
 
@@ -201,23 +201,24 @@ class Reader:
         dec_hook: Callable[[type[Any], Any], Any] | None = None,
         resolver: Resolver | None = None,
         limits: _core.Limits | None = None,
+        seal: Seal | None = None,
     ) -> None:
         options: dict[str, Any] = {
             "repair": repair, "follow": follow, "type": type, "types": types, "trust": trust, "strict": strict,
             "dec_hook": dec_hook, "resolver": resolver, "limits": limits
         }  # fmt: skip
         path = None if file is None else _files.path_of(file)
-        self._file: io.FileIO | None = None
         source: Any
+        self._core: _core.LogReader | SealedReader
+        if seal is not None:
+            self._core = _sealed_reader(seal, file, path, options)
+            return
         if path is None:
             data = None if file is None else _files.data_of(file)
             stream: Any = file if data is None else io.BytesIO(data)
             source = None if file is None else _files.filler(stream, eager=True)
-        elif _files.DESCRIPTORS:
-            source = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         else:
-            self._file = io.FileIO(path)
-            source = _until_closed(self._file)
+            source = os.open(path, os.O_RDONLY | _system.BINARY)
         self._core = _core.LogReader(source, **options)
 
     def __iter__(self) -> Iterator[Any]:
@@ -235,10 +236,8 @@ class Reader:
     def seek(self, record: int, /) -> None:
         """Go to the record of that number, by the path's restart points: no more than a few MiB are read.
 
-        Raises ValueError: the log was not opened by its path. Raises NotImplementedError: where there is no POSIX.
+        Raises ValueError: the log was not opened by its path.
         """
-        if self._file is not None:
-            raise NotImplementedError("seek: only POSIX systems can; read one record after the other")
         self._core.seek(record)
 
     def feed(self, data: bytes | bytearray | memoryview, /) -> None:
@@ -262,14 +261,26 @@ class Reader:
     def close(self) -> None:
         """Let go of the file; one that is being followed ends. A second call does nothing."""
         self._core.close()
-        if self._file is not None:
-            self._file.close()
 
     def __enter__(self) -> Reader:
         return self
 
     def __exit__(self, *args: object) -> None:
         self.close()
+
+
+def _sealed_reader(seal: Seal, file: Any, path: str | None, options: dict[str, Any]) -> SealedReader:
+    from ._sealed_log import SealedReader
+
+    if file is None:
+        return SealedReader(seal, None, **options)
+    if path is not None:
+        opened = io.FileIO(path)
+        return SealedReader(seal, _until_closed(opened), opened.close, **options)
+    data = _files.data_of(file)
+    return SealedReader(
+        seal, _files.filler(file if data is None else io.BytesIO(data), eager=True), **options
+    )
 
 
 def _until_closed(file: io.FileIO) -> Callable[[memoryview], int]:
@@ -328,13 +339,14 @@ def verify(
     if data is None or (repair and path is None):
         wanted = "a path" if repair else "a path or bytes-like data"
         raise TypeError(f"verify: expected {wanted}, got {type(file).__name__}")
+    size = len(data)
     kind, frames, records, damage = _core.file_verify(data, progress)
     repaired = None
     if path is not None and repair and damage:
         if kind != "log":
             raise _core.HoldallError("only logs can be repaired: what a graph has lost can't be told")
         repaired = _repair(path, data)
-    return Report(kind, frames, records, len(data), damage, repaired)
+    return Report(kind, frames, records, size, damage, repaired)
 
 
 def _repair(path: str, data: Any) -> str:
@@ -344,9 +356,16 @@ def _repair(path: str, data: Any) -> str:
         number += 1
         kept = f"{path}.damaged.{number}"
     os.link(os.path.realpath(path), kept)
-    counts: list[int] = []
-    _files.replace(path, lambda sink: counts.append(_core.log_repair(data, sink)))
-    return f"{counts[0]} records written anew; the damaged log is {os.path.basename(kept)}"
+    count = 0
+
+    def write(sink: int) -> None:
+        nonlocal count
+        count = _core.log_repair(data, sink)
+        # Windows replaces no file that is mapped.
+        data.close()
+
+    _files.replace(path, write)
+    return f"{count} records written anew; the damaged log is {os.path.basename(kept)}"
 
 
 def file_kind(file: _files.Path | _files.Data) -> Literal["graph", "log", "message"] | None:

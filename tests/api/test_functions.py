@@ -42,8 +42,19 @@ def test_decode_errors_survive_pickle() -> None:
 def test_signatures_can_be_asked_for(function: Callable[..., Any]) -> None:
     names = list(inspect.signature(function).parameters)
     expected = {
-        "dumps": ["obj", "refs", "canonical", "trust", "intern", "enc_hook", "buffers"],
-        "loads": ["data", "type", "types", "trust", "strict", "dec_hook", "resolver", "limits", "buffers"],
+        "dumps": ["obj", "refs", "canonical", "trust", "intern", "enc_hook", "buffers", "seal"],
+        "loads": [
+            "data",
+            "type",
+            "types",
+            "trust",
+            "strict",
+            "dec_hook",
+            "resolver",
+            "limits",
+            "buffers",
+            "seal",
+        ],
     }
     assert names == expected[function.__name__]
 

@@ -291,6 +291,8 @@ class Campaign:
         while process.poll() is None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(0.2)
+                # Nobody tells the processor time of what has ended.
+                break
             number = COUNTERS.unpack_from(counters)[0]
             if number != last or number < 0:
                 last, since, begun = number, seconds_spent(process.pid), time.monotonic()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import random
 import subprocess
@@ -133,3 +134,14 @@ def test_what_goes_wrong_is_found(tmp_path: Path) -> None:
         assert said in told and f"attempt {number}, " in told
         assert f"seed 1, attempt {number} (" in done.stderr
     assert "10 mutations" in done.stdout and "3 findings" in done.stdout
+
+
+def test_a_child_that_ends_while_it_is_looked_at_does_not_hang() -> None:
+    """Nobody tells any more how much of the processor's time it had."""
+    child = [sys.executable, "-c", "import os, time; time.sleep(0.7); os.abort()"]
+    with (
+        subprocess.Popen(child, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process,
+        mmap.mmap(-1, campaign.COUNTERS.size) as counters,
+    ):
+        watched = campaign.Campaign.watch(object.__new__(campaign.Campaign), process, counters)
+    assert watched.startswith("ended by signal 6")

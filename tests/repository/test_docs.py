@@ -19,6 +19,8 @@ PAGES = [
     REPO / "docs" / "julia.md",
     REPO / "docs" / "lisp.md",
     *sorted((REPO / "docs").glob("guide-*.md")),
+    # The others need their libraries: `make test-integrations`.
+    *(REPO / "docs" / "integrations" / f"{name}.md" for name in ("README", "multiprocessing", "shelve")),
 ]
 
 
@@ -50,7 +52,7 @@ def test_the_code_of_a_page_runs(page: pathlib.Path, tmp_path: pathlib.Path) -> 
     assert "should not run" not in run.stdout
 
 
-@each("page", [*PAGES, *sorted((REPO / "docs").glob("*.md"))], ids=lambda page: page.stem)
+@each("page", [*PAGES, *sorted((REPO / "docs").rglob("*.md"))], ids=lambda page: page.stem)
 def test_links_lead_somewhere(page: pathlib.Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
         if not target.startswith("http"):

@@ -12,6 +12,7 @@ import pytest
 import holdall
 import holdall.bson
 import holdall.envelope_pickle
+import holdall.integrations
 import holdall.julia
 import holdall.msgpack.compat
 import holdall.pickle
@@ -19,7 +20,7 @@ import holdall.safe_pickle
 from tests.support.each import each
 
 MODULES = (
-    holdall, holdall.bson, holdall.envelope_pickle, holdall.julia, holdall.msgpack, holdall.msgpack.compat, holdall.pickle,
+    holdall, holdall.bson, holdall.envelope_pickle, holdall.integrations, holdall.julia, holdall.msgpack, holdall.msgpack.compat, holdall.pickle,
     holdall.safe_pickle,
 )  # fmt: skip
 # Names that holdall takes over from the standard library have their documentation there; constants have none.

@@ -42,3 +42,35 @@ def test_a_circle_is_named(tmp_path, text, expected):
     # It may be entered anywhere.
     assert len(found) == len(expected)
     assert set(pairwise(found)) == set(pairwise(expected))
+
+
+@pytest.mark.parametrize(
+    ("root", "line", "found"),
+    [
+        (house.HOST, "#[cfg(windows)]", True),
+        (house.HOST, '#[cfg(not(target_os = "linux"))]', True),
+        (house.HOST, "#[cfg_attr(unix, inline)]", True),
+        (house.HOST, "use std::os::fd::AsRawFd;", True),
+        (house.HOST, '#[cfg(target_arch = "x86_64")]', False),
+        (house.FORMAT, "#[cfg(all(unix, test))]", True),
+        (house.PACKAGE, "    import fcntl", True),
+        (house.PACKAGE, 'if os.name == "posix":', True),
+        (house.PACKAGE, 'pure = os.name == "nt"', False),
+    ],
+)
+def test_what_depends_on_the_system_has_its_place(tmp_path, root, line, found):
+    pattern, only = house.SYSTEM[root]
+    for name in ("a.rs", *filter(None, [only])):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"\n{line}\n", encoding="utf-8")
+    faults = list(house.elsewhere(tmp_path, pattern, only))
+    assert len(faults) == found and all("a.rs:2: " in fault for fault in faults)
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [('extern "C" {', True), ('    extern "C-unwind" {', True), ('extern "C" fn f() {', False)],
+)
+def test_a_name_of_cpython_that_is_not_linked_is_named(tmp_path, line, found):
+    (tmp_path / "a.rs").write_text(line, encoding="utf-8")
+    assert len(list(house.elsewhere(tmp_path, house.UNLINKED, ""))) == found

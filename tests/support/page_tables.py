@@ -26,7 +26,12 @@ def tags() -> dict[int, tuple[str, int]]:
 
 
 TAGS = tags()
-VERSIONS = {int(cells[0].strip("`"), 16): "trusted" in cells[1] for cells in rows("versions")}
+# Without what is put around messages: section 14.
+VERSIONS = {
+    int(cells[0].strip("`"), 16): "trusted" in cells[1]
+    for cells in rows("versions")
+    if cells[1].startswith("version")
+}
 CONTINUED = next(int(cells[0].strip("`"), 16) for cells in rows("versions") if "goes on" in cells[1])
 KINDS = {int(code): name for code, name, _ in rows("kinds")}
 KNOWN = {int(code): (name, values) for code, name, values in rows("known")}

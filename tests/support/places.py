@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import pathlib
 import shutil
@@ -31,6 +30,8 @@ def data_folder(name: str) -> pathlib.Path:
 
 def unpack(archive: pathlib.Path, folder: pathlib.Path) -> None:
     """Unpack the archive's `folder.name` to `folder`, if that is missing or older. Processes that want the same take turns."""
+    import fcntl  # not on Windows, which reads no samples
+
     folder.parent.mkdir(exist_ok=True)
     with open(folder.parent / f".{folder.name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

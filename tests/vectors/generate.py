@@ -16,6 +16,7 @@ sys.path.insert(0, str(FOLDER.parents[1]))
 
 import holdall  # noqa: E402
 from tests.support import file_frames  # noqa: E402
+from tests.support import seals as by_hand  # noqa: E402
 from tests.support.neutral import show  # noqa: E402
 from tests.support.wire import message as ordinary  # noqa: E402
 from tests.support.wire_files import Log  # noqa: E402
@@ -87,6 +88,51 @@ def logs() -> list[dict[str, Any]]:
         found.append({"name": name, "log": data.hex(), "records": [show(one) for one in records]})
     for name, (error, make) in forms.BAD_LOGS.items():
         found.append({"name": name, "log": make().hex(), "error": error})
+    return found
+
+
+def seals() -> list[dict[str, Any]]:
+    """By hand, from the page: tests compare them with holdall."""
+    found, log_id = [], bytes(range(16))
+    key = bytes(range(1, 33))
+    payloads = {
+        "message": holdall.dumps({"user": 7}),
+        "file": dumped([1.5]),
+        "trusted": holdall.dumps(print, trust=True),
+        "nothing": b"",
+    }
+    for name, payload in payloads.items():
+        for context in ("", "sessions", "ключ"):
+            data = by_hand.sealed(key, context, payload)
+            shown = {"key": key.hex(), "context": context, "payload": payload.hex(), "sealed": data.hex()}
+            found.append({"name": f"{name}, {context or 'no context'}", **shown})
+    parts: list[bytes] = []
+    for start in (0, 2):
+        file = io.BytesIO()
+        with holdall.Writer(file) as log:
+            log.write({"n": start}), log.write({"n": start + 1})
+        parts.append(file.getvalue())
+    first = [at for kind, at in forms.frames(parts[1]) if kind == 6][1]
+    for name, pieces in {
+        "log, closed": [(2, 2, parts[0]), (3, 2, b"")],
+        "log, gone on with": [
+            (2, 2, parts[0]),
+            (3, 2, b""),
+            (2, 3, parts[1][:first]),
+            (1, 4, parts[1][first:]),
+            (3, 4, b""),
+        ],
+        "log, not closed": [(2, 2, parts[0])],
+        "log, empty": [(3, 0, b"")],
+    }.items():
+        data = by_hand.sealed_log(key, "events", log_id, pieces)
+        shown = {
+            "key": key.hex(),
+            "context": "events",
+            "log": data.hex(),
+            "records": [kind[1] for kind in pieces][-1],
+        }
+        found.append({"name": name, **shown, "closed": pieces[-1][0] == 3})
     return found
 
 
@@ -174,7 +220,7 @@ def write_value(path: pathlib.Path, data: bytes) -> None:
 def main() -> None:
     made = {group: valid(group) for group in OBJECTS} | {"invalid": invalid(), "files": files()}
     made["numpy"] = [vector(name, ordinary(data), False) for name, data in forms.NUMPY.items()]
-    made |= {"buffers": buffers(), "trusted": trusted(), "logs": logs(), "limits": limits()}
+    made |= {"buffers": buffers(), "trusted": trusted(), "logs": logs(), "limits": limits(), "seals": seals()}
     changed = []
     for group, vectors in made.items():
         path = FOLDER / f"{group}.json"

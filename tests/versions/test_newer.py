@@ -21,7 +21,7 @@ from holdall import msgpack, safe_pickle
 from tests.support.isomorphic import isomorphic
 
 since = {
-    version: pytest.mark.skipif(sys.version_info < version, reason="since %d.%d" % version)
+    version: pytest.mark.skipif(sys.version_info < version, reason=f"since {version[0]}.{version[1]}")
     for version in ((3, 12), (3, 13), (3, 14), (3, 15))
 }
 
@@ -69,14 +69,23 @@ def test_template_strings() -> None:
         for copy in ways(case):
             assert type(copy) is Template and copy.strings == case.strings
             assert len(copy.interpolations) == len(case.interpolations)
-            for found, kept in zip(copy.interpolations, case.interpolations):
+            for found, kept in zip(copy.interpolations, case.interpolations, strict=True):
                 assert type(found) is Interpolation
-                assert (found.expression, found.conversion, found.format_spec) == (kept.expression, kept.conversion, kept.format_spec)
+                assert (found.expression, found.conversion, found.format_spec) == (
+                    kept.expression,
+                    kept.conversion,
+                    kept.format_spec,
+                )
     for copy in ways(cases[3]):
         first, second, third = copy.interpolations
         assert first is second and first.value is third.value and first.value == shared
     for copy in ways(one):
-        assert (copy.value, copy.expression, copy.conversion, copy.format_spec) == (shared, "shared", "r", ">5")
+        assert (copy.value, copy.expression, copy.conversion, copy.format_spec) == (
+            shared,
+            "shared",
+            "r",
+            ">5",
+        )
     # A template that holds itself by a list.
     cycle: list[Any] = []
     cycle.append(Template("a", Interpolation(cycle, "cycle")))
@@ -93,10 +102,23 @@ def test_template_strings_that_lie() -> None:
             self.parts = parts
 
     for cls, contents in (
-        (Template, [None, (), (("a",), (1,)), ((), ()), (("a", 1), (Interpolation(1, "x"),)), (("a", "b"), (2,)), (("a", "b", "c"), (2,))]),
+        (
+            Template,
+            [
+                None,
+                (),
+                (("a",), (1,)),
+                ((), ()),
+                (("a", 1), (Interpolation(1, "x"),)),
+                (("a", "b"), (2,)),
+                (("a", "b", "c"), (2,)),
+            ],
+        ),
         (Interpolation, [None, (), (1,), (1, 2, 3, 4), (1, "x", "q", ""), (1, "x", None, "", 5)]),
     ):
-        holdall.register(Said, name=f"string.templatelib.{cls.__name__}x", encode=lambda said: said.parts, decode=Said)
+        holdall.register(
+            Said, name=f"string.templatelib.{cls.__name__}x", encode=lambda said: said.parts, decode=Said
+        )
         for content in contents:
             if content == (1,):
                 continue  # the rest has defaults
@@ -110,7 +132,12 @@ def test_template_strings_that_lie() -> None:
 def test_frozendict() -> None:
     frozendict: Any = builtins.frozendict  # type: ignore[attr-defined]
     inner = [1]
-    cases = [frozendict(), frozendict(a=1), frozendict({1: inner, "b": inner, (2,): frozendict(x=None)}), frozendict({None: {1, 2}})]
+    cases = [
+        frozendict(),
+        frozendict(a=1),
+        frozendict({1: inner, "b": inner, (2,): frozendict(x=None)}),
+        frozendict({None: {1, 2}}),
+    ]
     for case in cases:
         for copy in ways(case):
             assert type(copy) is frozendict and copy == case and list(copy) == list(case)
@@ -143,6 +170,7 @@ def test_arrays_of_every_type_code() -> None:
         one = array.array(code, items)
         for copy in (holdall.loads(holdall.dumps(one)), holdall.deepcopy(one)):
             assert type(copy) is array.array and copy.typecode == code and copy == one
+        assert msgpack.loads(msgpack.dumps(one)) == one.tolist()
 
 
 @since[3, 14]
@@ -222,14 +250,18 @@ def test_annotations_that_are_evaluated_later(tmp_path: pathlib.Path) -> None:
     sys.modules["deferred"] = module
     try:
         tree = {"value": 1, "next": {"value": 2, "next": None, "others": [{"at": 3}]}, "others": []}
-        assert holdall.loads(holdall.dumps(tree), type=module.Node) == module.Node(1, module.Node(2, None, [module.Later(3)]))
+        assert holdall.loads(holdall.dumps(tree), type=module.Node) == module.Node(
+            1, module.Node(2, None, [module.Later(3)])
+        )
         holdall.register(module.Plain, name="deferred.Plain")
         found = holdall.loads(holdall.dumps({"first": {"at": 1}, "second": None}), type=module.Plain)
         assert found.first == module.Later(1) and found.second is None
         packed = msgpack.dumps(found)
         assert msgpack.loads(packed) == {"first": {"at": 1}, "second": None}
         assert holdall.loads(holdall.dumps([{"at": 1}, 2]), type=module.Pair) == (module.Later(1), 2)
-        assert holdall.loads(holdall.dumps({"rows": [{"at": 1}]}), type=module.Table) == {"rows": [module.Later(1)]}
+        assert holdall.loads(holdall.dumps({"rows": [{"at": 1}]}), type=module.Table) == {
+            "rows": [module.Later(1)]
+        }
         # Only who compiles the class by its annotations needs all of them.
         half = module.Half(1, [2])
         assert holdall.loads(holdall.dumps(half), types=[module.Half]) == half
@@ -305,7 +337,11 @@ def test_zstd_of_the_standard_library() -> None:
     raw.seek(0)
     with zstd.open(raw, "rb") as file:
         assert holdall.load(file) == held
-    for one in (zstd.ZstdCompressor(), zstd.ZstdDecompressor(), zstd.ZstdDict(zstd.train_dict([b"abcdefgh" * 20 + bytes([n]) for n in range(100)], 500).dict_content)):
+    for one in (
+        zstd.ZstdCompressor(),
+        zstd.ZstdDecompressor(),
+        zstd.ZstdDict(zstd.train_dict([b"abcdefgh" * 20 + bytes([n]) for n in range(100)], 500).dict_content),
+    ):
         with pytest.raises(Exception):  # noqa: B017
             pickle.dumps(one)
         with pytest.raises(holdall.EncodeError, match=type(one).__name__):

@@ -50,6 +50,8 @@ fn versions() -> String {
         row(&[&byte(tag::VERSION), "version 1, ordinary"]),
         row(&[&byte(tag::VERSION_TRUSTED), "version 1, trusted: may name code"]),
         row(&[&byte(tag::VERSION_CONTINUED), "version 1, trusted, and goes on with the messages before it"]),
+        row(&[&byte(tag::SEALED), "a seal, version 1, with a message or a file within: section 14"]),
+        row(&[&byte(tag::SEALED_LOG), "a sealed log, version 1: section 14"]),
     ])
 }
 

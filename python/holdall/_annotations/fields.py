@@ -48,7 +48,9 @@ def _is_made_of_fields(cls: type) -> bool:
 def _declares(base: type) -> bool:
     space = vars(base)
     # The last two: since 3.14, not evaluated yet, and set from outside.
-    return bool(space.get("__annotations__") or space.get("__annotate_func__") or space.get("__annotations_cache__"))
+    return bool(
+        space.get("__annotations__") or space.get("__annotate_func__") or space.get("__annotations_cache__")
+    )
 
 
 def members(cls: type, kind: str, qualifiers: Qualifiers) -> tuple[list[Field], dict[str, Any]]:

@@ -12,6 +12,7 @@ import click
 
 import holdall
 
+from .. import _system
 from . import _paths
 from ._app import Failure, about
 from ._formats import FORMATS, WRITABLE, by_extension, detect, encoder, records, several
@@ -209,7 +210,7 @@ def replaced(target: str) -> Iterator[str]:
             os.chmod(temporary, stat.S_IMODE(old.st_mode))
         with open(temporary, "rb+") as file:
             os.fsync(file.fileno())
-        os.replace(temporary, target)
+        _system.replace(temporary, target)
     except BaseException:
         with suppress(OSError):
             os.unlink(temporary)

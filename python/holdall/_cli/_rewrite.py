@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .. import _system
 from ._app import OK, Failure, output, tell
 from ._formats import by_extension
 from ._layouts import classes_of
@@ -161,19 +162,13 @@ class _Journal:
     def __enter__(self) -> _Journal:
         if self.path is None:
             return self
-        self._file = open(self.path, "ab+")
-        if os.name == "posix":
-            import fcntl
-
-            try:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                self._file.close()
-                raise Failure(
-                    self.path,
-                    "another rewrite goes by this journal: wait for it, or name another by --journal",
-                ) from None
-        self._file.seek(0)
+        try:
+            self._file = open(_system.open_alone(self.path), "rb+")
+        except BlockingIOError:
+            raise Failure(
+                self.path,
+                "another rewrite goes by this journal: wait for it, or name another by --journal",
+            ) from None
         lines = self._file.read().split(b"\n")
         for line in lines:
             with contextlib.suppress(ValueError, TypeError):
@@ -202,4 +197,6 @@ class _Journal:
 
     def remove(self) -> None:
         if self.path is not None:
+            if not _system.REPLACES_OPEN:
+                self._file.close()
             os.unlink(self.path)

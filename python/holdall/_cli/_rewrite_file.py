@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import holdall
 
-from .. import _core, _files, _log
+from .. import _core, _files, _system
 from ._app import DIFFERENT, OK, Failure, explained
 from ._formats import classes, detect, encoder, has_many
 
@@ -101,18 +101,23 @@ def _rewrite(path: str, job: Job) -> Done:
             raise Failure(path, "it changed while it was read, and stays as it is")
         if job.dry:
             return Done(path, "would be rewritten", OK, before[0], after)
-        os.replace(temporary, target)
-    _files.sync_folder(os.path.dirname(target))
+        _system.replace(temporary, target)
+    _system.sync_folder(os.path.dirname(target))
     return Done(path, "rewritten", OK, before[0], after, state_of(path))
 
 
 @contextlib.contextmanager
 def _locked(path: str, format: str) -> Iterator[None]:
     """Of a log: that no Writer appends to it."""
-    if format != "hold" or os.name != "posix" or holdall.file_kind(path) != "log":
+    if format != "hold" or holdall.file_kind(path) != "log":
         yield
         return
-    descriptor = _log._opened_alone(path, True)
+    descriptor = _system.open_alone(path)
+    if not _system.REPLACES_OPEN:
+        # The system itself refuses to replace a log that a Writer opens from here on.
+        os.close(descriptor)
+        yield
+        return
     try:
         yield
     finally:

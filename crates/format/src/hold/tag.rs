@@ -12,6 +12,10 @@ pub const VERSION: u8 = 0xC1;
 pub const VERSION_TRUSTED: u8 = 0xD1;
 /// First byte of a trusted message of version 1 that goes on with those before it, whose objects and shapes it may refer to.
 pub const VERSION_CONTINUED: u8 = 0xE1;
+/// First byte of what is sealed, version 1: a message or a file with a keyed check around it.
+pub const SEALED: u8 = 0xF1;
+/// First byte of a sealed log, version 1.
+pub const SEALED_LOG: u8 = 0xF2;
 
 tags! {
     INT_FIX        0x00 ..= 0x3F, "none", "int: 0x00-0x2F are 0 to 47, 0x30-0x3F are -16 to -1";

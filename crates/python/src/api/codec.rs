@@ -10,9 +10,11 @@ use crate::message::limits::Limits;
 use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::Wanted;
-use crate::message::{encode_into, encode_message};
+use crate::message::sealed::Seal;
+use crate::message::{encode_into, encode_message, with_bytes};
 use crate::{decode, encode};
 use holdall_format::hold::{Reader, Writer};
+use holdall_format::Sink as _;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
@@ -27,30 +29,35 @@ use pyo3::types::PyByteArray;
 #[pyclass(module = "holdall", frozen)]
 pub struct Encoder {
     options: encode::Options,
+    seal: Option<Seal>,
     chance: Chance,
 }
 
 #[pymethods]
 impl Encoder {
     #[new]
-    #[pyo3(signature = (*, refs = true, canonical = false, trust = false, intern = false, enc_hook = None))]
+    #[pyo3(signature = (*, refs = true, canonical = false, trust = false, intern = false, enc_hook = None, seal = None))]
     fn new(
         refs: bool,
         canonical: bool,
         trust: bool,
         intern: bool,
         enc_hook: Option<&Bound<'_, PyAny>>,
+        seal: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Encoder> {
         door(|| {
             let options = options::encoding(refs, canonical, trust, intern, enc_hook)?;
-            Ok(Encoder { options, chance: Chance::new() })
+            Ok(Encoder { options, seal: seal.map(Seal::new).transpose()?, chance: Chance::new() })
         })
     }
 
     /// Store the graph of `obj` as bytes; see `dumps`.
     #[pyo3(signature = (obj, buffers = None))]
     fn encode(&self, obj: &Bound<'_, PyAny>, buffers: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        door(|| encode_message(obj, &self.options, buffers))
+        door(|| match &self.seal {
+            None => encode_message(obj, &self.options, buffers),
+            Some(seal) => seal.write(buffers, || encode_message(obj, &self.options, None)),
+        })
     }
 
     /// Store the graph of `obj` into `buffer` from `offset` on; returns the offset of its end, where `buffer` then ends.
@@ -61,15 +68,25 @@ impl Encoder {
         buffer: &Bound<'_, PyByteArray>,
         offset: usize,
     ) -> PyResult<Py<PyAny>> {
-        put_into(buffer, offset, |scratch| encode_into(scratch, obj, &self.options, None).map(drop))
+        let Some(seal) = &self.seal else {
+            return put_into(buffer, offset, |scratch| encode_into(scratch, obj, &self.options, None).map(drop));
+        };
+        let sealed = seal.write(None, || encode_message(obj, &self.options, None))?;
+        put_into(buffer, offset, |scratch| {
+            with_bytes(sealed.bind(obj.py()), |bytes| {
+                (&mut scratch.output).put(bytes);
+                Ok(())
+            })?;
+            Ok(())
+        })
     }
 }
 
 quick!(ENCODE, "encode", |of, given| {
     // SAFETY: CPython calls a method with an instance of its class, and holds the GIL and both objects.
     unsafe {
-        let Encoder { options, chance } = quick::instance::<Encoder>(of);
-        if options.canonical || options.intern || options.pickle.is_some() {
+        let Encoder { options, seal, chance } = quick::instance::<Encoder>(of);
+        if seal.is_some() || options.canonical || options.intern || options.pickle.is_some() {
             return None;
         }
         quick::written(given, |short| {
@@ -86,7 +103,10 @@ quick!(ENCODE, "encode", |of, given| {
 quick!(DECODE, "decode", |of, given| {
     // SAFETY: as above.
     unsafe {
-        let Decoder { options, chance } = quick::instance::<Decoder>(of);
+        let Decoder { options, seal, chance } = quick::instance::<Decoder>(of);
+        if seal.is_some() {
+            return None;
+        }
         quick::read_by(given, options, chance, |input| Reader::new(input, options.trust).ok())
     }
 });
@@ -120,13 +140,15 @@ pub fn put_into(
 #[pyclass(module = "holdall", frozen)]
 pub struct Decoder {
     options: decode::Options,
+    seal: Option<Seal>,
     chance: Chance,
 }
 
 #[pymethods]
 impl Decoder {
     #[new]
-    #[pyo3(signature = (*, r#type = Wanted::ANY, types = None, trust = false, strict = true, dec_hook = None, resolver = None, limits = None), text_signature = "(*, type='Any', types=(), trust=False, strict=True, dec_hook=None, resolver=None, limits=None)")]
+    #[pyo3(signature = (*, r#type = Wanted::ANY, types = None, trust = false, strict = true, dec_hook = None, resolver = None, limits = None, seal = None), text_signature = "(*, type='Any', types=(), trust=False, strict=True, dec_hook=None, resolver=None, limits=None, seal=None)")]
+    #[allow(clippy::too_many_arguments)]
     fn new(
         r#type: Wanted<'_>,
         types: Option<&Bound<'_, PyAny>>,
@@ -135,16 +157,20 @@ impl Decoder {
         dec_hook: Option<&Bound<'_, PyAny>>,
         resolver: Option<&Bound<'_, PyAny>>,
         limits: Option<&Limits>,
+        seal: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Decoder> {
         door(|| {
             let options = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, resolver, limits }.hold()?;
-            Ok(Decoder { options, chance: Chance::new() })
+            Ok(Decoder { options, seal: seal.map(Seal::new).transpose()?, chance: Chance::new() })
         })
     }
 
     /// Restore the graph in `data`; see `loads`.
     #[pyo3(signature = (data, buffers = None))]
     fn decode(&self, data: &Bound<'_, PyAny>, buffers: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        door(|| decode_message(data, &self.options, buffers))
+        door(|| match &self.seal {
+            None => decode_message(data, &self.options, buffers),
+            Some(seal) => seal.read(data, buffers, |data| decode_message(data, &self.options, None)),
+        })
     }
 }

@@ -9,6 +9,7 @@ use crate::message::limits::Limits;
 use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::Wanted;
+use crate::message::sealed::Seal;
 use holdall_format::hold::{Reader, Writer};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
@@ -25,6 +26,7 @@ use pyo3::types::PyAny;
 /// intern: write equal strings once; they come back as one object. Smaller if strings repeat; costs a hash of each.
 /// enc_hook: called with an object that can't be stored; what it returns is stored instead.
 /// buffers: a list that receives large buffers out of band, like pickle's `buffer_callback` (a callable works too).
+/// seal: a `Seal`, whose keyed check is put around the message.
 ///
 /// Integers, floats, booleans and None have no identity. The cyclic collector is paused during the call.
 ///
@@ -34,7 +36,8 @@ use pyo3::types::PyAny;
 /// >>> len(dumps(1)), len(dumps("abcd"))
 /// (2, 6)
 #[pyfunction]
-#[pyo3(signature = (obj, /, *, refs = true, canonical = false, trust = false, intern = false, enc_hook = None, buffers = None))]
+#[pyo3(signature = (obj, /, *, refs = true, canonical = false, trust = false, intern = false, enc_hook = None, buffers = None, seal = None))]
+#[allow(clippy::too_many_arguments)]
 pub fn dumps(
     obj: &Bound<'_, PyAny>,
     refs: bool,
@@ -43,10 +46,14 @@ pub fn dumps(
     intern: bool,
     enc_hook: Option<&Bound<'_, PyAny>>,
     buffers: Option<&Bound<'_, PyAny>>,
+    seal: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     door(|| {
         let options = options::encoding(refs, canonical, trust, intern, enc_hook)?;
-        encode_message(obj, &options, buffers)
+        match seal {
+            None => encode_message(obj, &options, buffers),
+            Some(seal) => Seal::new(seal)?.write(buffers, || encode_message(obj, &options, None)),
+        }
     })
 }
 
@@ -64,6 +71,8 @@ pub fn dumps(
 /// becomes of it. See `holdall.resolve`. In MessagePack and BSON it needs `type`.
 /// limits: bounds on depth, objects and memory; `Limits` has the defaults.
 /// buffers: the out-of-band buffers that `dumps(..., buffers=)` collected, in order.
+/// seal: a `Seal`; only what was sealed with one of its keys is read, and nothing of it before the check holds. Offsets in errors then
+/// count within the seal.
 ///
 /// Imports nothing and calls nothing that `data` names, unless `trust`. The cyclic collector is paused during the call.
 ///
@@ -75,7 +84,7 @@ pub fn dumps(
 /// >>> a, b = loads(dumps([x := [1], x])); a is b
 /// True
 #[pyfunction]
-#[pyo3(signature = (data, /, *, r#type = Wanted::ANY, types = None, trust = false, strict = true, dec_hook = None, resolver = None, limits = None, buffers = None), text_signature = "(data, /, *, type='Any', types=(), trust=False, strict=True, dec_hook=None, resolver=None, limits=None, buffers=None)")]
+#[pyo3(signature = (data, /, *, r#type = Wanted::ANY, types = None, trust = false, strict = true, dec_hook = None, resolver = None, limits = None, buffers = None, seal = None), text_signature = "(data, /, *, type='Any', types=(), trust=False, strict=True, dec_hook=None, resolver=None, limits=None, buffers=None, seal=None)")]
 #[allow(clippy::too_many_arguments)]
 pub fn loads(
     data: &Bound<'_, PyAny>,
@@ -87,10 +96,14 @@ pub fn loads(
     resolver: Option<&Bound<'_, PyAny>>,
     limits: Option<&Limits>,
     buffers: Option<&Bound<'_, PyAny>>,
+    seal: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     door(|| {
         let options = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, resolver, limits }.hold()?;
-        decode_message(data, &options, buffers)
+        match seal {
+            None => decode_message(data, &options, buffers),
+            Some(seal) => Seal::new(seal)?.read(data, buffers, |data| decode_message(data, &options, None)),
+        }
     })
 }
 

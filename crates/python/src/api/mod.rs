@@ -15,6 +15,7 @@ mod pickle;
 mod quick;
 
 use crate::error;
+use holdall_format::hold::tag;
 use pyo3::prelude::*;
 
 /// The native part of holdall.
@@ -49,19 +50,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(pickle::load_pickle, module)?)?;
     module.add_class::<pickle::PicklerMemo>()?;
     module.add_class::<pickle::UnpicklerMemo>()?;
-    module.add_function(wrap_pyfunction!(crate::io::files::dump, module)?)?;
-    module.add_function(wrap_pyfunction!(crate::io::files::load, module)?)?;
-    module.add_function(wrap_pyfunction!(crate::io::files::load_mapped, module)?)?;
-    module.add_function(wrap_pyfunction!(crate::io::files::file_write, module)?)?;
-    module.add_class::<crate::io::log::LogWriter>()?;
-    module.add_class::<crate::io::log::LogReader>()?;
-    module.add_class::<crate::io::log::Damage>()?;
-    module.add_function(wrap_pyfunction!(crate::io::log::check::verify, module)?)?;
-    module.add_function(wrap_pyfunction!(crate::io::log::check::repair, module)?)?;
-    module.add_function(wrap_pyfunction!(crate::io::log::check::file_kind, module)?)?;
-    module.add_function(wrap_pyfunction!(crate::io::log::check::frames_of, module)?)?;
-    module.add_function(wrap_pyfunction!(crate::io::log::check::file_body, module)?)?;
-    module.add("file_start_size", holdall_format::hold::frame::START)?;
+    add_files(module)?;
     module.add_function(wrap_pyfunction!(copy::deepcopy, module)?)?;
     module.add_function(wrap_pyfunction!(inspect::outline, module)?)?;
     module.add_function(wrap_pyfunction!(inspect::guess_format, module)?)?;
@@ -100,6 +89,23 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     put_quick(module)
 }
 
+/// Files and logs, and the bytes that tell what is sealed from what is not.
+fn add_files(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(crate::io::files::dump, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::io::files::load, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::io::files::load_mapped, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::io::files::file_write, module)?)?;
+    module.add_class::<crate::io::log::LogWriter>()?;
+    module.add_class::<crate::io::log::LogReader>()?;
+    module.add_class::<crate::io::log::Damage>()?;
+    module.add_function(wrap_pyfunction!(crate::io::log::check::verify, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::io::log::check::repair, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::io::log::check::file_kind, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::io::log::check::frames_of, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::io::log::check::file_body, module)?)?;
+    first_bytes(module)
+}
+
 /// Has the commonest calls come ahead of PyO3's functions.
 fn put_quick(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
@@ -128,4 +134,13 @@ fn add_errors(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add(name, class)?;
     }
     Ok(())
+}
+
+/// How what holdall writes begins, for those who look at it before they read it.
+fn first_bytes(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("file_start_size", holdall_format::hold::frame::START)?;
+    let starts = [tag::VERSION, tag::VERSION_TRUSTED, tag::VERSION_CONTINUED];
+    module.add("message_starts", pyo3::types::PyBytes::new(module.py(), &starts))?;
+    module.add("sealed_start", tag::SEALED)?;
+    module.add("sealed_log_start", tag::SEALED_LOG)
 }

@@ -1,7 +1,7 @@
 //! What hashing and freeing an object costs, as far as it is known while the object is built: how deep CPython's C code
 //! recurses, and how many values it visits.
 
-use crate::cpython::class::has_trash_can;
+use crate::cpython::class::{has_trash_can, no_hash};
 use crate::cpython::{text, Obj};
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
@@ -82,9 +82,8 @@ pub(crate) unsafe fn hash_cost_of_instance(object: Obj, held: HashCost, len: usi
     unsafe {
         let class = ffi::Py_TYPE(object);
         let freeing = if frees_by_recursion(class) { held.freed(HashCost::OF_EXCEPTION).freeing } else { 0 };
-        let no_hash = ffi::PyObject_HashNotImplemented as *const () as usize;
         let hash = (*class).tp_hash.map_or(0, |hash| hash as usize);
-        if hash == no_hash || hashes_by_identity(object) {
+        if hash == no_hash() || hashes_by_identity(object) {
             return HashCost { freeing, ..HashCost::default() };
         }
         let whole = held.around(HashCost::OF_CODE, len);

@@ -6,6 +6,7 @@ use crate::budget::hash_cost::hashes_by_identity;
 use crate::budget::hash_cost::may_run_code;
 use crate::budget::Work;
 use crate::classes::{memory, plan, state};
+use crate::cpython::class::no_hash;
 use crate::cpython::{gc, Obj, Owned};
 use crate::error::{decode, Result};
 use crate::memory::{FxHashMap, Vec};
@@ -65,8 +66,7 @@ unsafe fn hashed_in_c(py: Python<'_>, object: Obj) -> Result<Vec<Owned>> {
     unsafe {
         let class = ffi::Py_TYPE(object);
         let hash = |class: *mut ffi::PyTypeObject| (*class).tp_hash.map_or(0, |hash| hash as usize);
-        let no_hash = ffi::PyObject_HashNotImplemented as *const () as usize;
-        if !may_run_code(object) || hash(class) == no_hash || hashes_by_identity(object) {
+        if !may_run_code(object) || hash(class) == no_hash() || hashes_by_identity(object) {
             return Ok(parts);
         }
         if ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_TUPLE_SUBCLASS) != 0 {

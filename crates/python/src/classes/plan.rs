@@ -12,7 +12,9 @@ use crate::classes::registry;
 use crate::classes::registry::{Registration, Unknown};
 use crate::classes::serial::next_serial;
 use crate::classes::state;
-use crate::cpython::class::{_PyType_Lookup, given_version, lookup, managed_dict, version_of, weak_target};
+use crate::cpython::class::{
+    _PyType_Lookup, given_version, lookup, managed_dict, usual_getattr, version_of, weak_target,
+};
 use crate::cpython::{new, owned, text, Obj, Owned, Type};
 use crate::error::{raised, Result};
 use crate::memory::{HashMap, Vec};
@@ -215,8 +217,7 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
             own_marker: {
                 let found = lookup(class, c"_type_marker").ok_or_else(raised)?;
                 has_dict
-                    || (*class).tp_getattro.map(|own| own as usize)
-                        != Some(ffi::PyObject_GenericGetAttr as *const () as usize)
+                    || (*class).tp_getattro.map(|own| own as usize) != Some(usual_getattr())
                     || !(found.is_null() || crate::cpython::int::is(found))
             },
         })
@@ -399,8 +400,7 @@ impl Plan {
 unsafe fn finds_in_dict(class: Type, fields: &[PlainField]) -> bool {
     // SAFETY: by the contract; what the class has is held by it while it is looked at.
     unsafe {
-        let usual =
-            (*class).tp_getattro.is_some_and(|own| own as usize == ffi::PyObject_GenericGetAttr as *const () as usize);
+        let usual = (*class).tp_getattro.is_some_and(|own| own as usize == usual_getattr());
         usual
             && fields.iter().all(|field| {
                 let found = _PyType_Lookup(class, field.name.get());

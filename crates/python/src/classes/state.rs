@@ -7,7 +7,7 @@ use crate::cpython::{Obj, Owned, Type};
 use crate::error::{raised, Result};
 use pyo3::ffi;
 
-extern "C" {
+crate::cpython::libpython! {
     fn _PyObject_GetDictPtr(object: Obj) -> *mut Obj;
 }
 

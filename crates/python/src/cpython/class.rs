@@ -2,13 +2,29 @@
 
 use super::{Obj, Owned, Type};
 use pyo3::ffi;
+use std::ptr::addr_of;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// `types.SimpleNamespace`, whose type object CPython keeps to itself since 3.14; set by `self_test`.
 static NAMESPACE: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(std::ptr::null_mut());
 
-extern "C" {
+super::libpython! {
     pub fn _PyType_Lookup(class: Type, name: Obj) -> Obj;
+}
+
+/// `PyObject_HashNotImplemented`, as a type has it that has no hash. Where Python is a DLL, a program may know its functions by
+/// the addresses of jumps to them, which are not those in the types.
+#[inline(always)]
+pub fn no_hash() -> usize {
+    // SAFETY: the type is static, and ready before any module is loaded.
+    unsafe { (*addr_of!(ffi::PyList_Type)).tp_hash.map_or(0, |hash| hash as usize) }
+}
+
+/// `PyObject_GenericGetAttr`, in the same way.
+#[inline(always)]
+pub fn usual_getattr() -> usize {
+    // SAFETY: the type is static, and ready before any module is loaded.
+    unsafe { (*addr_of!(ffi::PyBaseObject_Type)).tp_getattro.map_or(0, |getattr| getattr as usize) }
 }
 
 /// CPython's version tag of a class: a new number each time an attribute of the class or of a base is set or deleted. A

@@ -18,7 +18,7 @@ struct Dict {
     values: *mut std::ffi::c_void,
 }
 
-extern "C" {
+super::libpython! {
     fn _PyDict_SetItem_KnownHash(dict: Obj, key: Obj, value: Obj, hash: isize) -> i32;
 }
 

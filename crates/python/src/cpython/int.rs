@@ -19,7 +19,7 @@ struct Layout {
     digits: [u32; 3],
 }
 
-extern "C" {
+super::libpython! {
     fn _PyLong_NumBits(object: Obj) -> usize;
     fn _PyLong_New(size: isize) -> Obj;
 }

@@ -23,7 +23,11 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use std::ptr::NonNull;
 
-extern "C" {
+// `libpython! { fn ...; }`, by build.rs: what CPython exports and PyO3 does not declare.
+include!(concat!(env!("OUT_DIR"), "/libpython.rs"));
+pub(crate) use libpython;
+
+libpython! {
     pub static mut PyODict_Type: ffi::PyTypeObject;
     pub fn _PyBytes_Resize(bytes: *mut Obj, size: isize) -> i32;
 }

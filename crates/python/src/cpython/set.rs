@@ -75,7 +75,7 @@ pub unsafe fn take_members(empty: Obj, from: Obj) -> bool {
 /// `set` is a set or frozenset.
 #[inline(always)]
 pub unsafe fn next_member(set: Obj, at: &mut isize) -> Option<Obj> {
-    extern "C" {
+    super::libpython! {
         fn _PySet_NextEntry(set: Obj, at: *mut isize, key: *mut Obj, hash: *mut isize) -> i32;
     }
     // SAFETY: `set` is a set by contract; where the layout is known, its table has `mask + 1` entries.

@@ -2,6 +2,7 @@
 
 use crate::budget::hash_cost::may_run_code;
 use crate::budget::Work;
+use crate::cpython::class::no_hash;
 use crate::cpython::crowd::{self, Crowd};
 use crate::cpython::{dict, set, text, Obj};
 use crate::error::{decode, refused, Result};
@@ -37,7 +38,7 @@ unsafe fn is_compared_by_code(key: Obj) -> bool {
 pub unsafe fn is_hashable(object: Obj) -> bool {
     // SAFETY: `object` is alive by contract, and holds its class; no Python code runs.
     let hash = unsafe { (*ffi::Py_TYPE(object)).tp_hash };
-    hash.is_some_and(|hash| hash as *const () != ffi::PyObject_HashNotImplemented as *const ())
+    hash.is_some_and(|hash| hash as usize != no_hash())
 }
 
 /// How keys and members are added.

@@ -7,6 +7,7 @@ use crate::budget::hash_cost::hashes_by_identity;
 use crate::budget::hash_cost::may_run_code;
 use crate::budget::rings;
 use crate::budget::scale::{hashed_by, Scale};
+use crate::cpython::class::no_hash;
 use crate::cpython::{references, set, Obj, Owned};
 use crate::decode::dialect::Dialect;
 use crate::decode::{Decoder, State};
@@ -69,8 +70,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let (may_hash, is_made) = unsafe {
             let class = ffi::Py_TYPE(object);
             let hash = (*class).tp_hash.map_or(0, |hash| hash as usize);
-            let may_hash =
-                hash != ffi::PyObject_HashNotImplemented as *const () as usize && !hashes_by_identity(object);
+            let may_hash = hash != no_hash() && !hashes_by_identity(object);
             (may_hash, ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0)
         };
         self.late.half_seen |= may_hash || is_made;

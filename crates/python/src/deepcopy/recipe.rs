@@ -11,7 +11,7 @@ use crate::types::walker::WorkItem;
 use pyo3::ffi;
 use std::rc::Rc;
 
-extern "C" {
+crate::cpython::libpython! {
     fn PyMethod_New(function: Obj, instance: Obj) -> Obj;
 }
 

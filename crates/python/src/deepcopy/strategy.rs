@@ -119,7 +119,7 @@ fn builtin(class: Type) -> Option<Strategy> {
     .find_map(|(known, strategy)| (known == class).then_some(strategy))
 }
 
-extern "C" {
+crate::cpython::libpython! {
     static mut PyMethod_Type: ffi::PyTypeObject;
 }
 

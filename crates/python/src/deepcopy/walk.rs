@@ -531,7 +531,7 @@ unsafe fn shared_item(frame: &mut Frame, at: usize, item: Owned) -> Result<()> {
 
 /// Sets an item as the builtin dict or ordered dict does, even if a subclass overrides that.
 unsafe fn set_item(target: &Owned, key: &Owned, value: &Owned) -> Result<()> {
-    extern "C" {
+    crate::cpython::libpython! {
         fn PyODict_SetItem(dict: Obj, key: Obj, value: Obj) -> i32;
     }
     // SAFETY: all three are owned references; the type is checked before the ordered dict's function is used.

@@ -31,7 +31,7 @@ const USUAL_RECURSION: c_int = 1_000;
 const BETWEEN: usize = 2;
 
 /// Flags of classes whose instances are freed without recursion.
-const NEVER: u64 = ffi::Py_TPFLAGS_LIST_SUBCLASS
+const NEVER: std::ffi::c_ulong = ffi::Py_TPFLAGS_LIST_SUBCLASS
     | ffi::Py_TPFLAGS_UNICODE_SUBCLASS
     | ffi::Py_TPFLAGS_BYTES_SUBCLASS
     | ffi::Py_TPFLAGS_LONG_SUBCLASS

@@ -62,7 +62,7 @@ pub fn dump(
     door_giving(obj.py(), || {
         let options = options::encoding(refs, canonical, trust, intern, enc_hook)?;
         let compression = compression(compress)?;
-        let sink = Sink::new(sink);
+        let sink = Sink::new(sink)?;
         let progress = Progress::new(progress, 0)?;
         with_scratch(|scratch: &mut Scratch| {
             let views = encode_into(scratch, obj, &options, Some(BufferSink::File(Vec::new())))?;
@@ -78,7 +78,7 @@ pub fn dump(
 pub fn file_write(py: Python<'_>, message: &[u8], sink: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
     door_giving(py, || {
         let how = How { compression: None, sync: false };
-        write(py, message, &[], Sink::new(sink), how, Progress::new(None, 0)?)
+        write(py, message, &[], Sink::new(sink)?, how, Progress::new(None, 0)?)
     })
 }
 
@@ -377,7 +377,7 @@ pub fn load_by(
     mut progress: Progress,
 ) -> PyResult<Py<PyAny>> {
     let py = source.py();
-    let mut stream = Stream::new(source);
+    let mut stream = Stream::new(source)?;
     let mut head = Vec::with_capacity(frame::START);
     // The shortest message has two bytes, and its first byte isn't that of a file.
     let mut first = if matches!(ahead, Ahead::All) { frame::START } else { 1 };

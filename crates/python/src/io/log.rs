@@ -71,6 +71,11 @@ pub struct Damage {
 
 #[pymethods]
 impl Damage {
+    #[new]
+    fn new(offset: u64, size: u64, reason: String) -> Damage {
+        Damage { offset, size, reason }
+    }
+
     fn __repr__(&self) -> String {
         format!("Damage(offset={}, size={}, reason={:?})", self.offset, self.size, self.reason)
     }

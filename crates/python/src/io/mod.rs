@@ -4,3 +4,4 @@ pub mod descriptor;
 pub mod files;
 pub mod log;
 pub mod streams;
+mod system;

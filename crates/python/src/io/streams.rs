@@ -2,6 +2,7 @@
 
 use crate::cpython::{new, part};
 use crate::io::descriptor::Descriptor;
+use crate::io::system;
 use crate::memory::Vec;
 use holdall_format::aside;
 use holdall_format::hold::file::{self, Graph, Output};
@@ -19,13 +20,7 @@ const STEP: u64 = 8 << 20;
 pub fn os_error(error: &io::Error) -> PyErr {
     match error.raw_os_error() {
         // Python chooses the class by the number.
-        Some(code) => Python::attach(|py| {
-            let text = py.import("os").and_then(|os| os.call_method1("strerror", (code,)));
-            match text {
-                Ok(text) => PyOSError::new_err((code, text.unbind())),
-                Err(error) => error,
-            }
-        }),
+        Some(code) => Python::attach(|py| system::os_error(py, code).unwrap_or_else(|error| error)),
         None => PyOSError::new_err(error.to_string()),
     }
 }
@@ -91,11 +86,11 @@ pub enum Sink {
 
 impl Sink {
     /// A descriptor that the caller closes, or a function.
-    pub fn new(sink: &Bound<'_, PyAny>) -> Sink {
-        match Descriptor::of(sink, false) {
+    pub fn new(sink: &Bound<'_, PyAny>) -> PyResult<Sink> {
+        Ok(match Descriptor::of(sink, false)? {
             Some(descriptor) => Sink::Descriptor(descriptor),
             None => Sink::Function(sink.clone().unbind(), None),
-        }
+        })
     }
 
     pub fn write(&mut self, bytes: &[u8], raised: &mut Raised) -> io::Result<()> {
@@ -246,12 +241,12 @@ pub struct Stream {
 }
 
 impl Stream {
-    pub fn new(source: &Bound<'_, PyAny>) -> Stream {
-        let input = match Descriptor::of(source, false) {
+    pub fn new(source: &Bound<'_, PyAny>) -> PyResult<Stream> {
+        let input = match Descriptor::of(source, false)? {
             Some(descriptor) => Input::Descriptor(io::BufReader::with_capacity(1 << 16, descriptor)),
             None => Input::Function(source.clone().unbind(), PyByteArray::new(source.py(), &[]).unbind()),
         };
-        Stream { input, raised: Raised::default() }
+        Ok(Stream { input, raised: Raised::default() })
     }
 }
 

@@ -50,6 +50,8 @@ pub fn named(py: Python<'_>, error: PyErr, reader: Format, data: &[u8]) -> PyErr
     }
     if let Some(clause) = what(data, reader) {
         explain(py, &error, &clause);
+    } else if reader == Format::Hold && matches!(data.first(), Some(&(tag::SEALED | tag::SEALED_LOG))) {
+        explain(py, &error, "if this is sealed, `seal=` opens it");
     }
     error
 }

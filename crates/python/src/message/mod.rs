@@ -4,6 +4,7 @@ pub mod foreign;
 pub mod limits;
 pub mod load_args;
 pub mod options;
+pub mod sealed;
 
 use crate::cpython::{Owned, View};
 use crate::decode::dialect::Native as FromNative;

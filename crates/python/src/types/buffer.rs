@@ -14,6 +14,7 @@ use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyString};
+use std::ffi::c_long;
 
 /// The source of a message's out-of-band buffers.
 pub enum Lender<'i> {
@@ -212,7 +213,10 @@ pub fn encode_array<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_,
         // Wide characters, whose size depends on the platform.
         parts.push(WorkItem::Value(owned(&object.call_method0(intern!(object.py(), "tounicode"))?)));
     } else {
-        let items = little(object)?;
+        let items = match stored_code(code) {
+            same if same == code => little(object)?,
+            wide => little(&Library::Array.get(object.py())?.call1((wide, object))?)?,
+        };
         // A memoryview is written as its bytes, directly from the array's memory.
         parts.push(WorkItem::Value(owned(PyMemoryView::from(&items)?.as_any())));
     }
@@ -228,6 +232,23 @@ fn little<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let copy = array.py().import("copy")?.getattr("copy")?.call1((array,))?;
     copy.call_method0(intern!(copy.py(), "byteswap"))?;
     Ok(copy)
+}
+
+/// The code here of items of the size that a message has for a code: a C long has 8 bytes there, but 4 on Windows.
+fn stored_code(code: &str) -> &str {
+    match code {
+        "l" if size_of::<c_long>() != 8 => "q",
+        "L" if size_of::<c_long>() != 8 => "Q",
+        _ => code,
+    }
+}
+
+/// Whether items of 8 bytes are C longs of 4, too.
+fn all_long(code: &str, items: &[u8]) -> bool {
+    items.chunks_exact(8).filter_map(|item| item.try_into().ok()).all(|item| match code {
+        "l" => i32::try_from(i64::from_le_bytes(item)).is_ok(),
+        _ => u32::try_from(u64::from_le_bytes(item)).is_ok(),
+    })
 }
 
 /// Item sizes in a message are those of Linux and macOS, where a C long has 8 bytes.
@@ -252,14 +273,19 @@ pub fn build_array<'py>(py: Python<'py>, parts: &[Bound<'py, PyAny>]) -> PyResul
     if let Ok(view) = items.cast::<PyMemoryView>() {
         // A view of a mapped file.
         return match stored_size(code) {
-            Some(_) => view.call_method1("cast", (code,)),
+            Some(_) => view.call_method1("cast", (stored_code(code),)),
             None => Err(PyValueError::new_err("items of another size on this platform")),
         };
     }
     let items = items.cast::<PyBytes>()?;
-    let size = stored_size(code);
-    if size.is_none() || matches!(code, "l" | "L") && size != Some(size_of::<std::ffi::c_long>()) {
+    if stored_size(code).is_none() {
         return Err(PyValueError::new_err("items of another size on this platform"));
     }
-    little(&class.call1((code, items))?)
+    let wide = stored_code(code);
+    let array = little(&class.call1((wide, items))?)?;
+    // What is no long here keeps its size, and loses the code.
+    match wide != code && all_long(code, items.as_bytes()) {
+        true => class.call1((code, array)),
+        false => Ok(array),
+    }
 }

@@ -185,7 +185,7 @@ fn loaded<'py>(module: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyAn
 
 /// Tells audit hooks what is looked up.
 fn audit(module: &Bound<'_, PyString>, name: &Bound<'_, PyString>) -> PyResult<()> {
-    extern "C" {
+    crate::cpython::libpython! {
         fn PySys_Audit(event: *const c_char, format: *const c_char, ...) -> c_int;
     }
     // SAFETY: the format says that two objects follow, which the `Bound`s hold.

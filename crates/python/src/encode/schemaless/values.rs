@@ -192,7 +192,10 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
             How::Based(base) => self.schemaless_based(&bound, *base),
             How::Enum => {
                 let value = bound.getattr(intern!(bound.py(), "_value_"))?;
-                self.then(vec![WorkItem::Value(owned(&value))]);
+                // SAFETY: `value` is alive.
+                if !unsafe { self.leaf(value.as_ptr(), isize::MAX)? } {
+                    self.then(vec![WorkItem::Value(owned(&value))]);
+                }
                 Ok(())
             }
             How::Custom => {

@@ -141,7 +141,7 @@ pub fn repair(data: &Bound<'_, PyAny>, sink: &Bound<'_, PyAny>) -> PyResult<Py<P
         let py = data.py();
         let view = View::new(data)?;
         let input = view.as_slice();
-        let mut sink = Sink::new(sink);
+        let mut sink = Sink::new(sink)?;
         let (mut out, mut at, mut records) = (Vec::from(log::start()), 0u64, 0);
         let (mut last, mut places): (Option<Restart>, HashMap<u64, u64>) = (None, HashMap::new());
         let mut flush = |out: &mut Vec<u8>, at: &mut u64, least: usize| -> PyResult<()> {

@@ -462,9 +462,9 @@ impl LogReader {
             };
             let input = match source {
                 None => Input::Fed,
-                Some(source) => match Descriptor::of(source, true) {
+                Some(source) => match Descriptor::of(source, true)? {
                     Some(file) => Input::File(file),
-                    None => Input::Stream(Stream::new(source)),
+                    None => Input::Stream(Stream::new(source)?),
                 },
             };
             let is_followed = follow && matches!(input, Input::File(_));

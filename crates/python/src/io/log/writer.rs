@@ -215,7 +215,7 @@ impl LogWriter {
                 "never" => Sync::Never,
                 _ => return Err(PyValueError::new_err("sync: expected \"always\", \"batch\" or \"never\"")),
             };
-            let sink = match Descriptor::of(sink, true) {
+            let sink = match Descriptor::of(sink, true)? {
                 Some(descriptor) => Sink::Descriptor(descriptor),
                 None => Sink::Function(sink.clone().unbind(), flush),
             };

@@ -10,7 +10,7 @@ use crate::types::enumeration;
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyInt, PyString, PyTuple};
 use std::ptr::addr_of_mut;
 
 const INVALID_MEMBER: &str = "Invalid enum value";
@@ -21,7 +21,17 @@ impl<'s> Rules<'s> {
     /// A member of an enumeration, by its value or its name.
     pub(crate) fn member(&self, class: &Owned, by_value: &Owned, object: &Owned, kind: u32) -> Result<Taken> {
         let (given, members) = (self.bound(object), self.bound(class));
-        if given.is_instance(&members)? {
+        let by_value = self.bound(by_value);
+        let by_value = by_value.cast::<PyDict>().map_err(PyErr::from)?;
+        // An int or a text itself is no member, and its hash is soon made.
+        if given.is_exact_instance_of::<PyString>() || given.is_exact_instance_of::<PyInt>() {
+            if let Some(found) = by_value.get_item(&given)? {
+                let own = found.getattr(intern!(found.py(), "_value_")).if_taken()?;
+                if own.is_some_and(|own| own.get_type().is(given.get_type())) {
+                    return Ok(Taken::Yes(owned(&found)));
+                }
+            }
+        } else if given.is_instance(&members)? {
             return Ok(Taken::Yes(object.clone()));
         }
         let mut value = given.clone();
@@ -31,8 +41,6 @@ impl<'s> Rules<'s> {
             value = self.py.get_type::<PyTuple>().call1((given.clone(),))?;
         }
         crate::budget::scale::hashed_now(self.py, &self.work, &owned(&value), NOWHERE)?;
-        let by_value = self.bound(by_value);
-        let by_value = by_value.cast::<PyDict>().map_err(PyErr::from)?;
         // 1, 1.0 and True are equal but different values.
         let is_it = |found: &Bound<'_, PyAny>| -> Result<bool> {
             let Some(own) = found.getattr(intern!(found.py(), "_value_")).if_taken()? else { return Ok(false) };
