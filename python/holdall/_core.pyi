@@ -339,7 +339,7 @@ def file_dump(
 ) -> int:
     """Writes a file; gives its size."""
 
-def file_write(message: _Bytes, sink: _Sink, /) -> int:
+def file_write(message: _Bytes, sink: _Sink, /, compress: Any = None) -> int:
     """Writes a message as a file; gives its size."""
 
 def file_load(

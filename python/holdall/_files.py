@@ -105,14 +105,14 @@ def dump(
         )
 
     target = path_of(file)
-    writer = write if seal is None else sealing(seal, write, sync)
+    writer = write if seal is None else sealing(seal, write)
     if target is not None:
         replace(target, writer, sync)
     else:
         writer(taker(file))
 
 
-def sealing(seal: Seal, write: Callable[[Any], None], sync: bool) -> Callable[[Any], None]:
+def sealing(seal: Seal, write: Callable[[Any], None]) -> Callable[[Any], None]:
     """What writes to a sink what `write` writes, within a seal."""
     seal = checked(seal)
 
@@ -142,8 +142,6 @@ def sealing(seal: Seal, write: Callable[[Any], None], sync: bool) -> Callable[[A
             stream.seek(begins)
             take(seal.finished_head(made, length))
             stream.seek(0, os.SEEK_END)
-            if sync:
-                os.fsync(sink)
 
     return lambda sink: to_descriptor(sink) if isinstance(sink, int) else in_memory(sink)
 
@@ -164,8 +162,11 @@ def unsealed(seal: Seal, file: Any) -> memoryview:
         # All of it is in this process's memory before it is compared: a map might change after. The payload is apart, so that what is
         # aligned in it is aligned in memory.
         with open(path, "rb", buffering=0) as stream:
-            head = stream.read(seal.HEAD)
-            return seal.holds(memoryview(head), memoryview(stream.read()))
+            head = bytearray()
+            extend(head, filler(stream), seal.HEAD)
+            # What isn't sealed, or with another key, is not read further.
+            seal.head(memoryview(head))
+            return seal.holds(memoryview(head), memoryview(stream.readall()))
     if data_of(file) is not None:
         return seal.unwrap(file)
     fill, begin, payload = filler(file), bytearray(), bytearray()

@@ -301,8 +301,8 @@ class SealedReader:
                 self._done = True
                 if not self._stops:
                     raise
-                text, _, at = str(error).rpartition(" - at byte ")
-                self.damage.append(_core.Damage(int(at), len(self._pieces.rest), text))
+                text = str(error).rpartition(" - at byte ")[0]
+                self.damage.append(_core.Damage(error.offset, len(self._pieces.rest), text))
 
     def _step(self) -> bool:
         """Takes the next piece; False: there is none, at the end or for now."""

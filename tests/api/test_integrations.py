@@ -241,3 +241,7 @@ def test_pickles_that_run_code_are_not_run() -> None:
     with pytest.raises(holdall.DecodeError):
         Codec().loads(pickle.dumps(Planted()))
     assert not Planted.ran
+    # They would by pickle, so that this says something.
+    pickle.loads(pickle.dumps(Planted()))
+    assert Planted.ran
+    Planted.ran.clear()

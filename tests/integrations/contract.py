@@ -34,7 +34,12 @@ class Planted:
     ran: ClassVar[list[str]] = []
 
     def __reduce__(self) -> Any:
-        return Planted.ran.append, ("ran",)
+        return _run, ()
+
+
+def _run() -> None:
+    """By its name: a method of the list would be pickled with a list of its own, in which nobody looks."""
+    Planted.ran.append("ran")
 
 
 shared = [1, 2]

@@ -160,12 +160,10 @@ def dogpile(folder: str) -> Iterator[tuple[str, Pair, Pair]]:
 
     from holdall.integrations.dogpile import hold
 
-    own = make_region().configure("dogpile.cache.memory_pickle")
     ours = make_region(**hold()).configure("dogpile.cache.dbm", arguments={"filename": f"{folder}/ours"})
-    other = make_region(serializer=pickle.dumps, deserializer=pickle.loads)
-    other.configure("dogpile.cache.dbm", arguments={"filename": f"{folder}/own"})
-    del own
-    yield "pickle", keyed(other), keyed(ours)
+    own = make_region(serializer=pickle.dumps, deserializer=pickle.loads)
+    own.configure("dogpile.cache.dbm", arguments={"filename": f"{folder}/own"})
+    yield "pickle", keyed(own), keyed(ours)
 
 
 @contextlib.contextmanager

@@ -104,6 +104,11 @@ class TestFiles(Caches):
             file.write(pickle.dumps(Planted()))
         with pytest.raises(DecodeError):
             self.open().get("key-3")
+        # What `old` is trusted with is the entry, not the number in front of it.
+        for options in ({"old": json.loads}, {"old": json.loads, "seal": Seal(KEY)}):
+            with pytest.raises(DecodeError):
+                self.open(**options).get("key-3")
+        assert not Planted.ran
         assert self.open(unreadable="miss").get("key-3", MISSING) == MISSING and not Planted.ran
 
     def test_damaged_files(self) -> None:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import operator
-import shutil
-import socket
-import subprocess
 import time
 from typing import Annotated, Any, TypedDict
 
@@ -17,6 +14,7 @@ import holdall
 from holdall import DecodeError, Seal, UnknownTypeError
 
 from .contract import KEY, VALUES, Contract, Order, Stranger
+from .servers import started
 from .test_queues import Direct
 
 # --- LangGraph ---
@@ -268,24 +266,8 @@ async def test_aiokafka(kafka: str) -> None:
 
 @pytest.fixture(scope="module")
 def nats_url() -> Any:
-    program = shutil.which("nats-server")
-    if program is None:
-        pytest.skip("nats-server is not installed")
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
-    server = subprocess.Popen(
-        [program, "-a", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    for _ in range(100):
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            break
-        except OSError:
-            time.sleep(0.05)
-    yield f"nats://127.0.0.1:{port}"
-    server.terminate()
-    server.wait()
+    with started("nats-server", lambda port: ["-a", "127.0.0.1", "-p", str(port)]) as port:
+        yield f"nats://127.0.0.1:{port}"
 
 
 async def test_nats(nats_url: str) -> None:

@@ -6,7 +6,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypedDict, TypeVar
 
 from .. import _core, _files
-from .._core import DecodeError, Decoder, Encoder
+from .._core import DecodeError, Decoder, EncodeError, Encoder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,10 +84,10 @@ class Codec:
         if self.old is not None and not callable(self.old):
             raise TypeError(f"old: expected a function of bytes, got {type(self.old).__name__}")
         to: dict[str, Any] = {name: given.pop(name) for name in ("refs", "enc_hook") if name in given}
-        both: dict[str, Any] = {name: given[name] for name in ("trust", "seal") if name in given}
-        self._encoder = Encoder(**to, **both)
+        # A seal is put around what was compressed.
+        within = None if self.compress is not None else self.seal
+        self._encoder = Encoder(**to, trust=self.trust, seal=within)
         self._decoder = Decoder(**given)
-        self._to: dict[str, Any] = {"refs": True, "enc_hook": None, "trust": False, **to, **both}
         # Refused now, if it is none.
         self.dumps = self._encoder.encode if self.compress is None else self._compressed  # type: ignore[method-assign]
         if self.compress is not None:
@@ -116,30 +116,12 @@ class Codec:
             raise
 
     def _compressed(self, obj: object, /) -> bytes:
-        if self.seal is None:
+        data = self._encoder.encode(obj)
+        if len(data) >= _COMPRESSED_FROM:
             parts: list[bytes] = []
-            self._dump(obj, parts.append)
-            return b"".join(parts)
-        parts = []
-        self._dump(obj, parts.append)
-        return self.seal.wrap(b"".join(parts))
-
-    def _dump(self, obj: object, sink: Callable[[bytes], Any]) -> None:
-        options = {name: value for name, value in self._to.items() if name != "seal"}
-        message = _core.dumps(obj, **options)
-        if len(message) < _COMPRESSED_FROM:
-            sink(message)
-            return
-        _core.file_dump(
-            obj,
-            sink,
-            canonical=False,
-            intern=False,
-            compress=self.compress,
-            sync=False,
-            progress=None,
-            **options,
-        )
+            _core.file_write(data, parts.append, self.compress)
+            data = b"".join(parts)
+        return data if self.seal is None else self.seal.wrap(data)
 
     def key(self, obj: object, /) -> bytes:
         """The bytes of something that is looked up by them: equal objects have equal bytes. A class in it becomes its name."""
@@ -196,6 +178,14 @@ class Configured:
     def using(cls, **options: Unpack[Options]) -> type[Self]:
         """This class with other options: those of `holdall.integrations.Codec`."""
         return type(cls.__name__, (cls,), {"codec": cls.codec.using(**options), "__module__": cls.__module__})
+
+
+def refused(value: object, what: str) -> EncodeError:
+    """What a hook raises for an object that it has no way for. what: what only trusted programs may do for `trust=True`."""
+    kind = type(value).__qualname__
+    return EncodeError(
+        f"can't store a `{kind}`: register it, or use `trust=True` if only trusted programs {what}"
+    )
 
 
 def missing(library: str, extra: str, error: ImportError) -> ImportError:

@@ -16,8 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .. import _core, safe_pickle
-from .._core import EncodeError
-from ._base import Codec, Configured, Options, calling, missing
+from ._base import Codec, Configured, Options, calling, missing, refused
 
 try:
     from django.core.cache.backends import db, filebased, locmem, redis
@@ -39,10 +38,7 @@ def _as_text(value: object) -> str:
     """Lazy text, which is translated when it is stored, as pickle does."""
     if isinstance(value, Promise):
         return str(value)
-    kind = type(value).__qualname__
-    raise EncodeError(
-        f"can't store a `{kind}`: register it, or use `trust=True` if only trusted programs write to the store"
-    )
+    raise refused(value, "write to the store")
 
 
 def codec_of(options: dict[str, Any]) -> Codec:
@@ -70,6 +66,17 @@ class _Unreadable(FileNotFoundError):
     """What a miss is while a backend reads: the one of files takes it for a file that has gone."""
 
 
+class _Plain(pickle.Unpickler):
+    """Reads a number in front of an old entry: that needs no class, whatever `old` takes of the entry itself."""
+
+    def find_class(self, module: str, name: str, /) -> Any:
+        raise pickle.UnpicklingError("a number names no class")
+
+
+# What reading such a number raises where there is none: pickle has no one class of error for bytes that aren't its own.
+_NO_EXPIRY = (pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, IndexError, KeyError)
+
+
 class _InPicklesPlace:
     """What a backend calls `pickle`."""
 
@@ -91,12 +98,11 @@ class _InPicklesPlace:
         """When a file's entry expires, which is in front of it."""
         start = file.peek(1)[:1]
         try:
-            if start and start[0] == _PICKLE_START and self.codec.old is not None:
-                return pickle.load(file)
-            made = safe_pickle.load(file)
+            was_pickled = bool(start) and start[0] == _PICKLE_START and self.codec.old is not None
+            made = _Plain(file).load() if was_pickled else safe_pickle.load(file)
             if made is None or isinstance(made, (int, float)):
                 return made
-        except (safe_pickle.UnpicklingError, EOFError):
+        except _NO_EXPIRY:
             pass
         if self.codec.unreadable == "miss":
             raise _Unreadable("an entry that can't be read")

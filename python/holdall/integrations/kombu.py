@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._core import EncodeError
-from ._base import Codec, missing
+from ._base import Codec, missing, refused
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -24,10 +23,7 @@ def _lowered(value: object) -> Any:
     """Celery's signatures are dicts with a way of their own to be pickled; as for JSON, the dict is what is sent."""
     if isinstance(value, dict):
         return dict(value)
-    kind = type(value).__qualname__
-    raise EncodeError(
-        f"can't store a `{kind}`: register it, or use `trust=True` if only trusted programs send messages"
-    )
+    raise refused(value, "send messages")
 
 
 _codec = Codec(enc_hook=_lowered)

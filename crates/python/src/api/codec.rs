@@ -71,13 +71,13 @@ impl Encoder {
         let Some(seal) = &self.seal else {
             return put_into(buffer, offset, |scratch| encode_into(scratch, obj, &self.options, None).map(drop));
         };
-        let sealed = seal.write(None, || encode_message(obj, &self.options, None))?;
+        let sealed = door(|| seal.write(None, || encode_message(obj, &self.options, None)))?;
         put_into(buffer, offset, |scratch| {
             with_bytes(sealed.bind(obj.py()), |bytes| {
                 (&mut scratch.output).put(bytes);
                 Ok(())
-            })?;
-            Ok(())
+            })
+            .map_err(Fault::from)
         })
     }
 }

@@ -73,11 +73,17 @@ pub fn dump(
     })
 }
 
-/// Writes an existing message as a file; for `holdall.pickle`.
+/// Writes an existing message as a file; for `holdall.pickle` and the integrations.
 #[pyfunction]
-pub fn file_write(py: Python<'_>, message: &[u8], sink: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+#[pyo3(signature = (message, sink, /, compress = None))]
+pub fn file_write(
+    py: Python<'_>,
+    message: &[u8],
+    sink: &Bound<'_, PyAny>,
+    compress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Py<PyAny>> {
     door_giving(py, || {
-        let how = How { compression: None, sync: false };
+        let how = How { compression: compression(compress)?, sync: false };
         write(py, message, &[], Sink::new(sink)?, how, Progress::new(None, 0)?)
     })
 }
