@@ -20,7 +20,11 @@ def ratios(rows: dict[str, Any], row: str) -> str:
     found = rows.get(row)
     if found is None:
         return MISSING
-    return f"{found['pickle']:.1f} × / {found['msgspec']:.1f} ×" if found.get("msgspec") else f"{found['pickle']:.1f} ×"
+    return (
+        f"{found['pickle']:.1f} × / {found['msgspec']:.1f} ×"
+        if found.get("msgspec")
+        else f"{found['pickle']:.1f} ×"
+    )
 
 
 def table(results: dict[str, Any]) -> str:
@@ -31,7 +35,9 @@ def table(results: dict[str, Any]) -> str:
         counts = [str(result.get(key, MISSING)) for key in ("passed", "failed", "skipped")]
         without = f" (without {', '.join(result['left_out'])})" if result.get("left_out") else ""
         speed = [ratios(result.get("speed", {}), row) for row in ROWS]
-        shown = name.replace(".".join(name.split("-")[0].split(".")[:2]), result.get("python", name.split("-")[0]), 1)
+        shown = name.replace(
+            ".".join(name.split("-")[0].split(".")[:2]), result.get("python", name.split("-")[0]), 1
+        )
         lines.append("| " + " | ".join([shown + without, *counts, *speed]) + " |")
     return "\n".join(lines)
 

@@ -42,11 +42,21 @@ def packages(name: str, python: pathlib.Path) -> list[str]:
     source: that takes minutes, and tools that may not be there."""
     if make(name, python, f"{environment(name)}/.stamp-venv").returncode != 0:
         raise Missing("no virtual environment could be made")
-    pip = [ROOT / environment(name) / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip = [
+        ROOT / environment(name) / "bin/python",
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    ]
     wheels = ["--only-binary", ":all:"]
     left_out = []
     stamp = ROOT / environment(name) / ".stamp-test"
-    if not stamp.exists() and subprocess.run([*pip, *wheels, "--group", "test"], cwd=ROOT, capture_output=True).returncode != 0:
+    if (
+        not stamp.exists()
+        and subprocess.run([*pip, *wheels, "--group", "test"], cwd=ROOT, capture_output=True).returncode != 0
+    ):
         for package in test_group():
             if subprocess.run([*pip, *wheels, package], cwd=ROOT, capture_output=True).returncode != 0:
                 left_out.append(re.split(r"[><=]", package)[0])
@@ -75,7 +85,16 @@ def suite(name: str, python: pathlib.Path, arguments: list[str]) -> dict[str, An
     FOLDER.mkdir(exist_ok=True)
     report = FOLDER / f"report-{name}.xml"
     report.unlink(missing_ok=True)
-    tests = ["-m", "pytest", "-q", "-n", os.environ.get("JOBS", "2"), "--dist", "loadgroup", f"--junitxml={report}"]
+    tests = [
+        "-m",
+        "pytest",
+        "-q",
+        "-n",
+        os.environ.get("JOBS", "2"),
+        "--dist",
+        "loadgroup",
+        f"--junitxml={report}",
+    ]
     env = dict(os.environ)
     if release != name:
         site = ROOT / environment(release) / f"lib/python{release}/site-packages"
@@ -86,7 +105,13 @@ def suite(name: str, python: pathlib.Path, arguments: list[str]) -> dict[str, An
         command = [str(ROOT / environment(name) / "bin/python"), *tests]
     log = FOLDER / f"log-{name}.txt"
     with log.open("w") as output:
-        subprocess.run([*command, *(arguments or ["-m", "not soak"])], cwd=ROOT, env=env, stdout=output, stderr=subprocess.STDOUT)
+        subprocess.run(
+            [*command, *(arguments or ["-m", "not soak"])],
+            cwd=ROOT,
+            env=env,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
     if not report.exists():
         return {"error": f"the tests ended early: see {log.relative_to(ROOT)}"}
     counts = {"passed": 0, "failed": 0, "skipped": 0}
@@ -97,7 +122,12 @@ def suite(name: str, python: pathlib.Path, arguments: list[str]) -> dict[str, An
     version = subprocess.run(
         [python, "-c", "import platform; print(platform.python_version())"], capture_output=True, text=True
     )
-    return {"python": version.stdout.strip(), **counts, "left_out": left_out, "log": str(log.relative_to(ROOT))}
+    return {
+        "python": version.stdout.strip(),
+        **counts,
+        "left_out": left_out,
+        "log": str(log.relative_to(ROOT)),
+    }
 
 
 def said(name: str, result: dict[str, Any]) -> str:
@@ -110,10 +140,16 @@ def said(name: str, result: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="as 3.15 or 3.15-dbg; all without -dbg, if none is given")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="as 3.15 or 3.15-dbg; all without -dbg, if none is given"
+    )
     parser.add_argument("--get", action="store_true", help="have those that are missing from Debian")
-    parser.add_argument("--tests", default="", metavar="ARGUMENTS", help="arguments of pytest, instead of the whole suite")
+    parser.add_argument(
+        "--tests", default="", metavar="ARGUMENTS", help="arguments of pytest, instead of the whole suite"
+    )
     options = parser.parse_args()
     failed = False
     for name in options.names or [python.name for python in PYTHONS if not python.is_debug]:
@@ -126,7 +162,9 @@ def main() -> int:
         failed = failed or "error" in result or result["failed"] > 0
         if not options.tests and "error" not in result:
             kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-            kept.setdefault(name, {}).update({key: result[key] for key in ("python", "passed", "failed", "skipped", "left_out")})
+            kept.setdefault(name, {}).update(
+                {key: result[key] for key in ("python", "passed", "failed", "skipped", "left_out")}
+            )
             RESULTS.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
     return int(failed)
 

@@ -35,7 +35,10 @@ class Plain:
 
 
 def records() -> Any:
-    return [{"id": at, "name": f"name {at}", "price": at / 7, "tags": ["a", f"b{at}"], "live": at % 3 == 0} for at in range(1_000)]
+    return [
+        {"id": at, "name": f"name {at}", "price": at / 7, "tags": ["a", f"b{at}"], "live": at % 3 == 0}
+        for at in range(1_000)
+    ]
 
 
 def shared() -> Any:
@@ -53,7 +56,9 @@ ROWS: dict[str, tuple[Callable[[], Any], bool]] = {
 }
 
 
-def turns(data: Any, codecs: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]]) -> dict[str, float]:
+def turns(
+    data: Any, codecs: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]]
+) -> dict[str, float]:
     """Seconds of one way there and back by each, the best of the rounds, in which they take turns."""
     best = dict.fromkeys(codecs, float("inf"))
     calls = {}
@@ -96,8 +101,12 @@ def measured() -> dict[str, dict[str, float]]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="as 3.15; all that the tests run on, if none is given")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="as 3.15; all that the tests run on, if none is given"
+    )
     parser.add_argument("--here", action="store_true", help="measure this Python, and print the figures")
     options = parser.parse_args()
     if options.here:
@@ -131,7 +140,9 @@ def main() -> int:
             continue
         rows = json.loads(done.stdout)
         kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-        kept.setdefault(name, {})["speed"] = {row: {of: round(ratio, 2) for of, ratio in found.items()} for row, found in rows.items()}
+        kept.setdefault(name, {})["speed"] = {
+            row: {of: round(ratio, 2) for of, ratio in found.items()} for row, found in rows.items()
+        }
         RESULTS.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
         print(name, ", ".join(f"{row}: {found['pickle']:.1f} ×" for row, found in rows.items()), flush=True)
     return failed
