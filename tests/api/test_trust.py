@@ -100,9 +100,9 @@ def test_iterators() -> None:
     ):
         obj = make()
         assert type(trusted(obj)) is type(obj)
-    if sys.version_info < (3, 14):
+    if sys.version_info < (3, 12):
         assert next(trusted(itertools.count(5))) == 5
-    else:
+    elif sys.version_info >= (3, 14):
         with pytest.raises(holdall.EncodeError, match="can't store a `itertools.count`: cannot pickle"):
             trusted(itertools.count(5))
     assert trusted(operator.itemgetter(1))("abc") == "b"
