@@ -23,7 +23,7 @@ RESULTS = pathlib.Path(__file__).with_name("results.json")
 
 def environment(name: str) -> str:
     """The virtual environment of a version: that of `make` itself is `.venv`."""
-    here = "%d.%d" % sys.version_info[:2]
+    here = ".".join(map(str, sys.version_info[:2]))
     return ".venv" if name == here else f".venv-{name}"
 
 
@@ -88,7 +88,7 @@ def suite(name: str, python: pathlib.Path, arguments: list[str]) -> dict[str, An
     tests = [
         "-m",
         "pytest",
-        "-q",
+        "-v",
         "-n",
         os.environ.get("JOBS", "2"),
         "--dist",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 import gc
 import json
 import os
@@ -91,7 +92,7 @@ def measured() -> dict[str, dict[str, float]]:
         data = make()
         codecs: dict[str, Any] = {
             "holdall": (holdall.dumps, holdall.loads),
-            "pickle": (lambda data: pickle.dumps(data, pickle.HIGHEST_PROTOCOL), pickle.loads),
+            "pickle": (functools.partial(pickle.dumps, protocol=5), pickle.loads),
         }
         if msgspec is not None and is_plain:
             codecs["msgspec"] = (msgspec.msgpack.encode, msgspec.msgpack.decode)
