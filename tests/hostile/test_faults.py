@@ -30,8 +30,10 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
 GENERATORS = """
 import _testcapi
 def made():
-    return any(number for number in (0, 1))
-for first in range(100):
+    return [1, (number for number in ())], any(number for number in (0, 1))
+for _ in range(2):
+    made()
+for first in range(200):
     _testcapi.set_nomemory(first, first + 1)
     try:
         made()
