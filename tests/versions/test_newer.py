@@ -176,7 +176,9 @@ def test_arrays_of_every_type_code() -> None:
         one = array.array(code, items)
         for copy in (holdall.loads(holdall.dumps(one)), holdall.deepcopy(one)):
             assert type(copy) is array.array and copy.typecode == code and copy == one
-        assert msgpack.loads(msgpack.dumps(one)) == one.tolist()
+        # Formats without complex numbers have both parts.
+        plain = [[part.real, part.imag] if type(part) is complex else part for part in one.tolist()]
+        assert msgpack.loads(msgpack.dumps(one)) == plain
 
 
 @since[3, 14]
@@ -312,7 +314,7 @@ def test_lazy_imports(tmp_path: pathlib.Path) -> None:
 
         stored = {"x": decimal.Decimal(1), "y": datetime.date(2026, 1, 2), "z": fractions.Fraction(1, 2)}
         assert vars(holdall.loads(holdall.dumps(stored), type=module.Held)) == stored
-        with pytest.raises(holdall.EncodeError, match="can't store a `lazy_import`"):
+        with pytest.raises(holdall.EncodeError, match="can't store a `(lazy_import|function)`"):
             holdall.dumps(vars(module)["rgb_to_hls"])
     finally:
         del sys.modules["idle"]

@@ -17,7 +17,7 @@ pub use posix::of;
 mod posix {
     use super::Fill;
     use pyo3::ffi;
-    use std::ffi::{c_void, CStr, CString};
+    use std::ffi::{c_void, CStr, CString, OsString};
     use std::fs::{File, OpenOptions};
     use std::mem::MaybeUninit;
     use std::os::unix::fs::OpenOptionsExt;
@@ -29,6 +29,8 @@ mod posix {
     struct Image {
         interpreter: i64,
         handle: *mut c_void,
+        /// Once the interpreter has ended: which threads were there then, and may still have something of the image to clear away.
+        threads: Option<Vec<OsString>>,
     }
 
     // SAFETY: a handle of the loader's is good in every thread.
@@ -40,12 +42,12 @@ mod posix {
     pub fn of(interpreter: i64) -> Result<Fill, String> {
         // Nothing of Python's runs below: whoever waits here for another interpreter waits for the loader alone.
         let mut images = IMAGES.lock().unwrap_or_else(PoisonError::into_inner);
-        images.retain(|image| !gone(image));
+        images.retain_mut(|image| !gone(image));
         let handle = match images.iter().find(|image| image.interpreter == interpreter) {
             Some(image) => image.handle,
             None => {
                 let handle = load()?;
-                images.push(Image { interpreter, handle });
+                images.push(Image { interpreter, handle, threads: None });
                 handle
             }
         };
@@ -59,13 +61,28 @@ mod posix {
         }
     }
 
-    /// Unloads the image of an interpreter that has ended: nothing is left that could call into it.
-    fn gone(image: &Image) -> bool {
-        type LookUp = unsafe extern "C" fn(i64) -> *mut ffi::PyInterpreterState;
+    /// Unloads the image of an interpreter that has ended, once nothing is left that could call into it: a thread that ends calls
+    /// what Rust's standard library has left with it, in each image that it ever ran in.
+    fn gone(image: &mut Image) -> bool {
         // Before 3.12, classes of C code that are no static ones stay in the lists of their bases for good.
         if cfg!(not(Py_3_12)) {
             return false;
         }
+        if image.threads.is_none() && has_ended(image.interpreter) {
+            image.threads = threads();
+        }
+        match (&mut image.threads, threads()) {
+            (Some(then), Some(now)) => {
+                then.retain(|thread| now.contains(thread));
+                // SAFETY: the interpreter and all threads that ran in it are gone, and with them all that knew of the image.
+                then.is_empty() && unsafe { libc::dlclose(image.handle) } == 0
+            }
+            _ => false,
+        }
+    }
+
+    fn has_ended(interpreter: i64) -> bool {
+        type LookUp = unsafe extern "C" fn(i64) -> *mut ffi::PyInterpreterState;
         // SAFETY: the function has this type in all versions that have it; no exception is set, and none is left.
         unsafe {
             let found = libc::dlsym(libc::RTLD_DEFAULT, c"_PyInterpreterState_LookUpID".as_ptr());
@@ -73,12 +90,23 @@ mod posix {
                 return false;
             }
             let look_up = std::mem::transmute::<*mut c_void, LookUp>(found);
-            if !look_up(image.interpreter).is_null() {
-                return false;
+            let ended = look_up(interpreter).is_null();
+            if ended {
+                ffi::PyErr_Clear();
             }
-            ffi::PyErr_Clear();
-            libc::dlclose(image.handle) == 0
+            ended
         }
+    }
+
+    /// The process's threads but the main one, which ends with it. `None`: the system doesn't tell.
+    fn threads() -> Option<Vec<OsString>> {
+        let main = OsString::from(std::process::id().to_string());
+        let mut found = Vec::new();
+        for thread in std::fs::read_dir("/proc/self/task").ok()? {
+            found.push(thread.ok()?.file_name());
+        }
+        found.retain(|thread| *thread != main);
+        Some(found)
     }
 
     /// Loads a copy of the file that this code is from.
