@@ -26,7 +26,6 @@ _LIBRARIES = {
     "shapely": "shapely",
     "sklearn": "sklearn",
     "sqlalchemy": "sqlalchemy",
-    "torch": "torch",
 }
 _NEEDS = {"pillow": "pillow", "sklearn": "scikit-learn"}
 _registered: set[str] = set()
@@ -50,7 +49,7 @@ def register_known(*names: str) -> None:
     """Permit the classes of well-known libraries in every `loads` of this process, and say how they are stored.
 
     names: "django", "networkx", "numpy" (its masked arrays and random generators: arrays need no bundle), "pandas", "pillow", "polars",
-        "pyarrow", "pydantic" (its own values: models need `register`), "scipy" (sparse arrays), "shapely", "sklearn", "sqlalchemy", "torch". Each library is imported.
+        "pyarrow", "pydantic" (its own values: models need `register`), "scipy" (sparse arrays), "shapely", "sklearn", "sqlalchemy". Each library is imported.
 
     What a library's class is stored as is data: loading imports nothing and calls nothing that the data name, and checks what the
     library's own code takes for granted. Subclasses are not covered, and a class that the program has registered itself stays as it

@@ -157,6 +157,63 @@ for _rows, _size in ((8, "1 kB"), (8_000, "1 MB"), (800_000, "100 MB")):
     row("scipy", f"csr_array, {_size}")(lambda rows=_rows: _sparse(rows))
 
 
+@row("sklearn", "random forest, 100 trees")
+def _forest() -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+
+    rng = np.random.default_rng(1)
+    return RandomForestClassifier(100, random_state=1).fit(rng.random((2000, 8)), rng.integers(0, 2, 2000))
+
+
+@row("sklearn", "pipeline, linear")
+def _pipeline() -> Any:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    rng = np.random.default_rng(1)
+    return make_pipeline(StandardScaler(), LogisticRegression()).fit(
+        rng.random((99, 8)), rng.integers(0, 2, 99)
+    )
+
+
+@row("shapely", "1,000 polygons")
+def _polygons() -> Any:
+    import shapely
+
+    return [shapely.Point(at, at).buffer(1) for at in range(1000)]
+
+
+@row("pillow", "RGB image, 3 MB")
+def _image() -> Any:
+    from PIL import Image
+
+    return Image.frombytes("RGB", (1000, 1000), np.random.default_rng(1).bytes(3_000_000))
+
+
+@row("networkx", "graph, 5,000 nodes")
+def _network() -> Any:
+    import networkx
+
+    return networkx.gnm_random_graph(5000, 20_000, seed=1)
+
+
+@row("sqlalchemy", "1,000 rows")
+def _rows() -> Any:
+    import sqlalchemy
+
+    with sqlalchemy.create_engine("sqlite://").connect() as connection:
+        query = "with recursive c(n) as (select 1 union all select n + 1 from c where n < 1000) select n, n * 1.5 as x, 'text ' || n as t from c"
+        return connection.execute(sqlalchemy.text(query)).all()
+
+
+@row("pydantic", "100 addresses")
+def _urls() -> Any:
+    import pydantic
+
+    return [pydantic.HttpUrl(f"https://example.org/{at}") for at in range(100)]
+
+
 def _ratio(value: Any, rounds: int) -> tuple[float, float]:
     ours, theirs = holdall.dumps(value), pickle.dumps(value, 5)
     size = len(ours)

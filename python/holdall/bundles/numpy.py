@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _ma: Any = np.ma
 _random: Any = np.random
+# Since NumPy 2 generators say of what they were seeded.
+_KEEPS_SEEDS = int(np.__version__.partition(".")[0]) >= 2
 # What a seed may be: NumPy takes time by the square of its size.
 _MOST_BITS, _MOST_NUMBERS, _MOST_POOL = 4096, 1024, 64
 
@@ -150,7 +152,10 @@ def _bits_of(cls: Any, check: Callable[[Any], None]) -> Callable[[Any], Any]:
             _of_bits(state["has_uint32"], 1)
             _of_bits(state["uinteger"], 32)
         made = cls(0 if seeds is None else seeds)
-        made.state = state
+        if seeds is None and _KEEPS_SEEDS:
+            made.__setstate__((state, None))
+        else:
+            made.state = state
         return made
 
     return bits_of

@@ -139,7 +139,7 @@ def _lowered(fields: dict[str, Any]) -> Any:
             named[name] = _FUNCTION_NAMES[id(value)]
     if not named:
         return fields, None
-    return {name: value for name, value in fields.items() if name not in named}, named
+    return {name: None if name in named else value for name, value in fields.items()}, named
 
 
 def _raised(state: Any) -> dict[str, Any]:
@@ -148,7 +148,9 @@ def _raised(state: Any) -> dict[str, Any]:
         raise TypeError("expected the names of fields")
     if named is not None:
         for name, value in exact(named, dict).items():
-            fields[exact(name, str)] = _TYPES[value] if value in _TYPES else _FUNCTIONS[value]
+            if name not in fields:
+                raise ValueError("a name of no field")
+            fields[name] = _TYPES[value] if value in _TYPES else _FUNCTIONS[value]
     return fields
 
 
