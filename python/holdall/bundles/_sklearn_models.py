@@ -89,9 +89,11 @@ def _tree_of(stored: Any) -> Any:
     count = len(exact(nodes, np.ndarray))
     if count < 1 or _array(values, np.float64, 3).shape != (count, outputs, classes.max()):
         raise ValueError("another number of values")
-    _check_children(nodes["left_child"], nodes["right_child"], nodes["left_child"] != -1, depth)
-    inner = nodes["left_child"] != -1
-    if inner.any() and not (nodes["feature"][inner].min() >= 0 and nodes["feature"][inner].max() < features):
+    left, used = nodes["left_child"], nodes["feature"]
+    parents = np.flatnonzero(left != -1)
+    _check_children(left, nodes["right_child"], parents, depth)
+    used = used[parents]
+    if len(used) and not (used.min() >= 0 and used.max() < features):
         raise ValueError("a feature out of range")
     made = Tree(features, classes, outputs)
     # Compares the dtypes.
@@ -99,29 +101,30 @@ def _tree_of(stored: Any) -> Any:
     return made
 
 
-def _check_children(left: Any, right: Any, inner: Any, depth: Any) -> None:
+def _check_children(left: Any, right: Any, parents: Any, depth: Any) -> None:
     """Raises ValueError: what is no tree whose nodes follow their parents, or is deeper than that."""
-    count = len(left)
-    if ((right != -1) != inner).any() and depth is not None:
-        raise ValueError("a node with one child")
-    parents = np.flatnonzero(inner)
-    children = np.concatenate([left[parents], right[parents]]).astype(np.int64)
-    if (
-        len(children) != count - 1
-        or (children <= np.concatenate([parents, parents])).any()
-        or (children >= count).any()
-    ):
+    count, inner = len(left), len(parents)
+    if count != 2 * inner + 1:
         raise ValueError("nodes that make no tree")
-    if len(children) and (np.bincount(children, minlength=count) > 1).any():
-        raise ValueError("a node with two parents")
+    if depth is not None and np.count_nonzero(right != -1) != inner:
+        raise ValueError("a node with one child")
+    if inner == 0:
+        return
+    # Each node but the first is the child of one before it.
+    above = np.full(count, count, np.int64)
+    left, right = left[parents].astype(np.int64), right[parents].astype(np.int64)
+    if min(left.min(), right.min()) < 1 or max(left.max(), right.max()) >= count:
+        raise ValueError("a child out of range")
+    above[left] = parents
+    above[right] = parents
+    if (above[1:] >= np.arange(1, count)).any():
+        raise ValueError("nodes that make no tree")
     if depth is None:
         return
-    # Each node's parent precedes it: so far as one is deeper than all before, levels are counted by halving.
-    above = np.zeros(count, np.int64)
-    above[left[parents]] = parents
-    above[right[parents]] = parents
-    levels = np.zeros(count, np.int64)
-    levels[1:] = 1
+    # The levels above each node, counted by halving.
+    above[0] = 0
+    levels = np.ones(count, np.int64)
+    levels[0] = 0
     while above.any():
         levels += levels[above]
         above = above[above]
@@ -139,7 +142,7 @@ def _predictor_of(stored: Any) -> Any:
     inner = nodes["is_leaf"] == 0
     if not len(nodes):
         raise ValueError("a tree without nodes")
-    _check_children(nodes["left"], nodes["right"], inner, None)
+    _check_children(nodes["left"], nodes["right"], np.flatnonzero(inner), None)
     by_set = inner & (nodes["is_categorical"] != 0)
     for one in sets:
         if _array(one, np.uint32, 2).shape[1] != 8 or (

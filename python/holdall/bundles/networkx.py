@@ -28,6 +28,7 @@ _CACHED = frozenset(
         "__networkx_cache__",
     )
 )
+_DICTS = frozenset((dict,))
 _CONTENT = frozenset(("graph", "_node", "_adj", "_succ", "_pred"))
 
 
@@ -47,13 +48,13 @@ def _fill_graph(graph: Any, state: Any) -> None:
     is_multi = graph.is_multigraph()
     # Keys that hold what isn't complete yet come into the dicts later, where the graph is within itself.
     for table in (after, before) if graph.is_directed() else (after,):
-        for near in exact(table, dict).values():
-            for edge in exact(near, dict).values():
-                if is_multi and not all(type(one) is dict for one in exact(edge, dict).values()):
-                    raise TypeError("expected the attributes of edges")
-                exact(edge, dict)
-    if not all(type(one) is dict for one in exact(nodes, dict).values()):
-        raise TypeError("expected the attributes of nodes")
+        _check_dicts(table)
+        for near in table.values():
+            _check_dicts(near)
+            if is_multi:
+                for edges in near.values():
+                    _check_dicts(edges)
+    _check_dicts(nodes)
     graph.graph, graph._node, graph._adj = exact(attributes, dict), nodes, after
     if graph.is_directed():
         graph._succ, graph._pred = after, before
@@ -61,3 +62,9 @@ def _fill_graph(graph: Any, state: Any) -> None:
         if not _CONTENT.isdisjoint(exact(own, dict)) or not all(type(name) is str for name in own):
             raise ValueError("attributes that are no attributes")
         vars(graph).update(own)
+
+
+def _check_dicts(table: Any) -> None:
+    """Raises TypeError: no dict of dicts."""
+    if not _DICTS.issuperset(map(type, exact(table, dict).values())):
+        raise TypeError("expected a dict of dicts")

@@ -33,8 +33,7 @@ def known() -> Iterator[Known]:
 
 
 def _geometry(geometry: Any) -> bytes:
-    has_number = shapely.get_srid(geometry) != 0
-    return bytes(shapely.to_wkb(geometry, include_srid=has_number, flavor="extended"))
+    return bytes(shapely.to_wkb(geometry, include_srid=True))
 
 
 def _ring(ring: Any) -> Any:
@@ -45,8 +44,10 @@ def _ring(ring: Any) -> Any:
 
 def _geometry_of(cls: Any) -> Callable[[Any], Any]:
     def geometry_of(stored: Any) -> Any:
-        data = bytes(octets(stored))
-        _check_depth(data)
+        data = stored if type(stored) is bytes else bytes(octets(stored))
+        # Points, lines and polygons hold no geometries.
+        if data[:4] not in _ALONE:
+            _check_depth(data)
         made = shapely.from_wkb(data)
         if cls is shapely.LinearRing:
             ring = shapely.linearrings(
@@ -65,6 +66,7 @@ _HEADS = tuple(
     for kind in _HOLDERS
     for pattern in (b"\x01" + kind.to_bytes(2, "little"), b"\x00" + kind.to_bytes(2, "big"))
 )
+_ALONE = frozenset(b"\x01" + kind.to_bytes(3, "little") for kind in (1, 2, 3))
 _DEPTH = 100
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.engine import Row, RowMapping, result_tuple
 
 from .._bundles import Known
-from ._checks import exact, parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,15 +29,14 @@ def _names(parent: Any) -> tuple[str, ...]:
 
 
 @functools.lru_cache(maxsize=64)
-def _maker(names: tuple[str, ...]) -> Any:
-    if not all(type(name) is str for name in names):
+def _maker(names: Any) -> Any:
+    if type(names) is not tuple or not all(type(name) is str for name in names):
         raise TypeError("expected the names of columns")
     return result_tuple(names)
 
 
 def _row_of(stored: Any) -> Any:
-    names, values = parts(stored, 2)
-    make = _maker(exact(names, tuple))
-    if len(exact(values, tuple)) != len(names):
+    names, values = stored
+    if type(values) is not tuple or len(values) != len(names):
         raise ValueError("another number of columns")
-    return make(values)
+    return _maker(names)(values)

@@ -255,7 +255,12 @@ fn encode_bytes<'py, E: TypeWalker<'py>>(
 }
 
 fn masked(items: &[u8], mask: &[u8]) -> Vec<u8> {
-    items.iter().zip(mask.iter().cycle()).map(|(&byte, &bits)| byte & bits).collect()
+    // Item by item, which the compiler does many bytes at a time.
+    let mut kept = Vec::with_capacity(items.len());
+    for item in items.chunks(mask.len().max(1)) {
+        kept.extend(item.iter().zip(mask).map(|(&byte, &bits)| byte & bits));
+    }
+    kept
 }
 
 fn encode_scalar<'py, E: TypeWalker<'py>>(encoder: &mut E, numpy: &Numpy, scalar: &Bound<'_, PyAny>) -> Result<()> {
