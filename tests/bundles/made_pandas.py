@@ -137,9 +137,10 @@ def arrow(rng, size):
 
 
 def strings(rng, size):
-    storage = rng.choice(["python", "pyarrow"])
-    dtype = pd.StringDtype(storage, na_value=np.nan) if rng.random() < 0.5 else pd.StringDtype(storage)
-    return pd.array(texts(rng, size), dtype=dtype)
+    storages = [pd.StringDtype("python"), pd.StringDtype("pyarrow")]
+    if hasattr(storages[0], "_na_value"):  # since 2.3
+        storages += [pd.StringDtype(one.storage, na_value=np.nan) for one in storages]
+    return pd.array(texts(rng, size), dtype=storages[rng.integers(len(storages))])
 
 
 COLUMNS = (

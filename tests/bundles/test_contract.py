@@ -44,6 +44,8 @@ def test_round_trips(bundle: str) -> None:
 # Arrow's arrays may hold anything where nulls are, and polars writes its own anew.
 @pytest.mark.parametrize("bundle", [name for name in BUNDLES if name != "polars"])
 def test_in_canonical_form_equal_values_have_equal_bytes(bundle: str) -> None:
+    if bundle == "numpy" and np.__version__ < "2":
+        pytest.skip("generators of NumPy 1 can't be told that they had no seed")
     for value in made(bundle, 1):
         data = holdall.dumps(value, canonical=True)
         assert holdall.dumps(holdall.loads(data), canonical=True) == data

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import pathlib
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 
 import holdall
 from tests.bundles import samples
+from tests.bundles.golden import MODULES
 from tests.bundles.same import same
 from tests.repository.test_docs import blocks
 
@@ -36,6 +38,7 @@ def test_the_code_of_the_page_runs(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize("bundle", sorted(samples.SAMPLES))
 def test_what_earlier_versions_stored(bundle: str) -> None:
     """Files are added by `python -m tests.bundles.golden`, never changed: the libraries' samples of seed 7, and their version."""
+    version = importlib.import_module(MODULES.get(bundle, bundle)).__version__
     holdall.register_known(bundle)
     found = sorted(GOLDEN.glob(f"{bundle}-*.hold"))
     assert found
@@ -43,8 +46,17 @@ def test_what_earlier_versions_stored(bundle: str) -> None:
         warnings.simplefilter("ignore")
         wanted = samples.SAMPLES[bundle](np.random.default_rng(7))
         for path in found:
-            for one, other in zip(wanted, holdall.load(path), strict=True):
-                same(one, other)
+            try:
+                loaded = holdall.load(path)
+            except holdall.DecodeError:
+                # A newer version's types, or more dimensions than this one has.
+                assert version not in path.name
+                continue
+            # Another version makes other samples of the seed; then it matters that they are read.
+            assert len(loaded) > 2
+            if version in path.name:
+                for one, other in zip(wanted, loaded, strict=True):
+                    same(one, other)
 
 
 def test_every_bundle_is_in_the_page() -> None:

@@ -82,7 +82,10 @@ def array_parts(array: Any) -> Any:
     """An array without its type: length, null count, offset, buffers, the same of its children, and of its dictionary."""
     if array.offset or len(array) < 1 << 16:
         # Of what a slice shares, only its own part is stored.
-        spare = array.get_total_buffer_size() - array.nbytes
+        try:
+            spare = array.get_total_buffer_size() - array.nbytes
+        except pa.ArrowTypeError:
+            spare = 0  # a type of which an older version can't tell
         if spare > _SPARE:
             array = pa.concat_arrays([array])
     return _without_type(array.__reduce__()[1][0])

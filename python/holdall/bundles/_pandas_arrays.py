@@ -179,10 +179,21 @@ def _by_na(dtype: Any) -> bool:
     return getattr(dtype, "na_value", pd.NA) is pd.NA
 
 
+# Before 2.3 another storage said that text is missing as NaN.
+_NAMES_MISSING = "na_value" in inspect.signature(pd.StringDtype.__init__).parameters
+
+
 @functools.cache
 def _string_dtype_made(storage: str, by_na: bool) -> Any:
     """A dtype, and what makes an array of it: how that is asked for depends on pandas's version."""
-    dtype = pd.StringDtype(storage) if by_na else pd.StringDtype(storage, na_value=np.nan)
+    if by_na:
+        dtype = pd.StringDtype(storage)
+    elif _NAMES_MISSING:
+        dtype = pd.StringDtype(storage, na_value=np.nan)
+    elif storage == "pyarrow":
+        dtype = pd.StringDtype("pyarrow_numpy")
+    else:
+        raise ValueError("text that is missing as NaN needs pandas 2.3")
     cls = dtype.construct_array_type()
     if "dtype" in inspect.signature(cls.__init__).parameters:
         return dtype, functools.partial(cls, dtype=dtype)
@@ -329,7 +340,7 @@ def _interval_dtype_of(stored: Any) -> Any:
 
 
 def _string_dtype(dtype: Any) -> Any:
-    return str(dtype.storage), _by_na(dtype)
+    return str(dtype.storage).removesuffix("_numpy"), _by_na(dtype)
 
 
 def _string_dtype_of(stored: Any) -> Any:

@@ -41,7 +41,8 @@ def known() -> Iterator[Known]:
             and issubclass(cls, pd.offsets.BaseOffset)
             and cls is not pd.offsets.BaseOffset
         ):
-            yield Known(cls, f"pandas.offsets.{name}", _offset, _offset_of(cls))
+            # Some have two names.
+            yield Known(cls, f"pandas.offsets.{cls.__name__}", _offset, _offset_of(cls))
 
 
 def _timestamp(value: Any) -> Any:

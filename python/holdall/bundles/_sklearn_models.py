@@ -49,8 +49,13 @@ def _by_arguments() -> Iterator[Known]:
                     made: Any = cls()
                 except TypeError:
                     made = None
-                if made is None or made.__reduce__()[0] is cls:
-                    yield Known(cls, f"sklearn.losses.{cls.__name__}", _arguments, _of_arguments(cls))
+                # What takes no arguments has no state.
+                yield Known(
+                    cls,
+                    f"sklearn.losses.{cls.__name__}",
+                    _arguments if made is None or made.__reduce__()[0] is cls else lambda value: (),
+                    _of_arguments(cls),
+                )
 
 
 def _arguments(value: Any) -> Any:

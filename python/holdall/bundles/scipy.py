@@ -193,12 +193,15 @@ def _keys_of(cls: Any) -> Callable[[Any], Any]:
 
     def keys_of(stored: Any) -> Any:
         coo = coordinates_of(stored)
-        if (coo.ndim != 2 and cls.__name__ != "dok_array") or coo.ndim > 2:
+        if (len(coo.shape) != 2 and cls.__name__ != "dok_array") or len(coo.shape) > 2:
             raise ValueError("another number of dimensions")
         made = cls(coo.shape, dtype=coo.dtype)
-        places = [places.tolist() for places in coo.coords]
-        keys = places[0] if coo.ndim == 1 else zip(*places, strict=True)
-        made._dict = dict(zip(keys, coo.data, strict=True))
+        places = [one.tolist() for one in (coo.coords if _HAS_COORDS else (coo.row, coo.col))]
+        items = dict(zip(places[0] if len(places) == 1 else zip(*places, strict=True), coo.data, strict=True))
+        if hasattr(made, "_dict"):
+            made._dict = items
+        else:  # before 1.13
+            dict.update(made, items)
         return made
 
     return keys_of

@@ -50,9 +50,9 @@ def _geometry_of(cls: Any) -> Callable[[Any], Any]:
             _check_depth(data)
         made = shapely.from_wkb(data)
         if cls is shapely.LinearRing:
-            ring = shapely.linearrings(
-                shapely.get_coordinates(exact(made, shapely.LineString), include_z=made.has_z)
-            )
+            line = exact(made, shapely.LineString)
+            corners = shapely.get_coordinates(line, include_z=line.has_z)
+            ring = shapely.linearrings(corners) if len(corners) else shapely.LinearRing()
             return shapely.set_srid(ring, shapely.get_srid(made)) if shapely.get_srid(made) else ring
         return exact(made, cls)
 

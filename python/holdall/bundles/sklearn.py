@@ -34,6 +34,7 @@ _MODULES = (
     "sklearn._loss.loss",
     "sklearn.cluster._birch",
     "sklearn.cluster._bisect_k_means",
+    "sklearn.ensemble._gb_losses",
     "sklearn.gaussian_process.kernels",
     "sklearn.model_selection._split",
     "sklearn.utils._metadata_requests",
