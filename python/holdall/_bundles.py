@@ -97,9 +97,9 @@ def bundle_of(name: str) -> str | None:
     if library in sys.modules:
         try:
             known = import_module(f"holdall.bundles.{bundle}").known()
-            # Graphs keep views, which are refused before their graph is.
+            # Graphs keep views, and types their categories: these are refused first.
             is_part = any(name in (one.name, _full_name(one.cls)) for one in known)
-            return bundle if is_part or name.startswith("networkx.classes.") else None
+            return bundle if is_part or name.startswith(("networkx.classes.", "polars.datatypes.")) else None
         except Exception:
             return None  # an older version, or one that is being imported
     return bundle

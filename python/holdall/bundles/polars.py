@@ -66,6 +66,9 @@ def type_parts(dtype: Any, depth: int = _DEPTH) -> Any:
     if name == "Enum":
         return name, dtype.categories.to_list()
     if name == "Categorical":
+        categories = getattr(dtype, "categories", None)
+        if categories is not None and hasattr(categories, "is_global") and not categories.is_global():
+            raise EncodeError("can't store a polars `Categorical` of categories that have a name")
         return (name,)
     raise EncodeError(f"can't store a polars type of `{name}`")
 
