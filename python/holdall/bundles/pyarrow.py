@@ -109,13 +109,27 @@ def _array_of(cls: Any) -> Callable[[Any], Any]:
     return array_of_class
 
 
+# Types whose values are Python's own, to the last bit.
+_OWN = frozenset(
+    (
+        "bool", "double", "string", "large_string", "binary", "large_binary",
+        *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+    )
+)  # fmt: skip
+
+
 def _scalar(scalar: Any) -> Any:
+    name = str(scalar.type)
+    if name in _OWN:
+        return name, scalar.as_py()
     return type_bytes(scalar.type), array_parts(pa.repeat(scalar, 1))
 
 
 def _scalar_of(cls: Any) -> Callable[[Any], Any]:
     def scalar_of_class(stored: Any) -> Any:
         kind, content = parts(stored, 2)
+        if type(content) is not tuple:
+            return exact(pa.scalar(content, type_of(kind)), cls)
         row = array_of(type_of(kind), content)
         if len(row) != 1:
             raise ValueError("expected one value")
