@@ -68,7 +68,7 @@ bench-lisp: override ARGS += --only sbcl
 bench-lisp: bench ## of these, cl-binary-store's data sets beside SBCL; CL_BINARY_STORE=the library's source
 
 ##@ Check
-.PHONY: test-all versions-page bench-versions check test beside-the-build beside-the-tests lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-readers check-versions peers check-evolution-peers corpora test-integrations suites-integrations bench-integrations interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
+.PHONY: test-all versions-page bench-versions check test beside-the-build beside-the-tests lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-readers check-versions peers check-evolution-peers corpora test-integrations suites-integrations bench-integrations test-bundles bench-bundles interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
 # `+`: what stands in a variable is not seen to be make, which would keep its jobs to itself.
 STEP = +@$(MAKE) --no-print-directory
 # What takes more than a few seconds: hostile inputs, deep graphs, processes that are killed, random graphs, whole programs.
@@ -222,6 +222,16 @@ suites-integrations: $(EXTENSION) $(SUITES)/.stamp ## the tests of diskcache, hu
 bench-integrations: $(INTEGRATIONS)/.stamp ## the table of ratios to these libraries' own serializers, interleaved, into docs/integrations/README.md
 	$(RELEASE)
 	@$(IN_INTEGRATIONS) -m tests.integrations.ratios $(ARGS)
+
+# The libraries of docs/bundles.md, in an environment of their own. Of the same Python as the extension.
+BUNDLES := .venv-bundles
+IN_BUNDLES = PYTHONPATH=$(CURDIR):$(CURDIR)/python $(BUNDLES)/bin/python
+test-bundles: $(EXTENSION) $(BUNDLES)/.stamp ## the objects of pandas, pyarrow, scikit-learn and others that register_known permits, with those libraries. ARGS="-k pandas"
+	$(IN_BUNDLES) -m pytest -q -p no:cacheprovider -c tests/bundles/pytest.ini --rootdir . tests/bundles $(ARGS)
+
+bench-bundles: $(BUNDLES)/.stamp ## the table of ratios to pickle, interleaved, into docs/bundles.md
+	$(RELEASE)
+	@$(IN_BUNDLES) -m tests.bundles.ratios $(ARGS)
 
 interpreter-tests: $(EXTENSION) $(VENV)/.stamp-test ## CPython's own tests of pickling and copying, with ours in their place
 	$(BIN)/python tests/interpreter/run.py $(ARGS)
@@ -387,6 +397,11 @@ $(SUITES)/.stamp: tests/integrations/suites/sources.txt | $(INTEGRATIONS)/.stamp
 $(INTEGRATIONS)/.stamp: tests/integrations/requirements.txt | $(VENV)/.stamp-venv
 	$(BIN)/python -m venv $(INTEGRATIONS)
 	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
+
+$(BUNDLES)/.stamp: tests/bundles/requirements.txt | $(VENV)/.stamp-venv
+	$(BIN)/python -m venv $(BUNDLES)
+	$(BUNDLES)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --requirement $<
 	@touch $@
 
 $(ZOO)/.stamp: tests/zoo/requirements.txt | $(VENV)/.stamp-venv

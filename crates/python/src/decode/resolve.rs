@@ -2,7 +2,7 @@
 
 use crate::classes::declared::Declared;
 use crate::classes::defaults::{lacking, refused_field};
-use crate::classes::how::How;
+use crate::classes::how::{How, STATE};
 use crate::classes::plan;
 use crate::classes::plan::Plan;
 use crate::classes::registry;
@@ -23,6 +23,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyModule, PyType};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
+
+/// Whether these are the fields of what is made empty and filled by registered functions.
+fn is_state(names: &[Owned]) -> bool {
+    // SAFETY: names are strings that are held.
+    matches!(names, [name] if unsafe { text::ascii(name.get()) } == Some(STATE.as_bytes()))
+}
 
 /// A shape from its names; in the shape of a class, the class's name comes first.
 pub(crate) fn shape_named(
@@ -296,6 +302,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let renamed = plan.rename(self.py, &mut shape.names, shape.version)?;
         if let (How::Custom, ShapeKind::Object, Some(known)) = (&plan.how, shape.kind, &plan.registration) {
+            if known.fills && is_state(&shape.names) {
+                return Ok(Build::Decided(Decided::Filled));
+            }
             if known.decode_takes_version && known.version != shape.version {
                 return Ok(into(plan));
             }

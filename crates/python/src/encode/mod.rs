@@ -189,6 +189,8 @@ pub struct Encoder<'t, D: Dialect> {
     pub buffers: SentBuffers,
     /// Dtypes of NumPy taken apart, by address; `temporaries` keeps them.
     dtypes: Dtypes,
+    /// Arrays whose memory held objects.
+    item_owners: Option<FxHashMap<usize, ()>>,
     /// Whether equal strings are written once.
     interns: bool,
     last_shape: u32,
@@ -277,6 +279,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
             takes_notes: options.trust || tracks_all,
             buffers: SentBuffers::default(),
             dtypes: None,
+            item_owners: None,
             interns: options.intern && options.refs,
             last_shape: shapes::NONE,
             last_plan: None,
@@ -479,6 +482,10 @@ impl<'t, W: NativeWriter> TypeWalker<'t> for Encoder<'t, Native<W>> {
 
     fn dtypes(&mut self) -> &mut Dtypes {
         &mut self.dtypes
+    }
+
+    fn item_owners(&mut self) -> &mut Option<FxHashMap<usize, ()>> {
+        &mut self.item_owners
     }
 }
 

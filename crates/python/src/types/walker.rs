@@ -2,7 +2,7 @@
 
 use crate::cpython::{Obj, Owned};
 use crate::error::Result;
-use crate::memory::Vec;
+use crate::memory::{FxHashMap, Vec};
 use crate::types::numpy::dtype::Dtypes;
 use crate::types::out_of_band::SentBuffers;
 use holdall_format::model::{ShapeKind, TypeWriter};
@@ -89,4 +89,7 @@ pub trait TypeWalker<'py>: Walker<'py, Writer: TypeWriter> {
 
     /// The NumPy dtypes that occurred in this message.
     fn dtypes(&mut self) -> &mut Dtypes;
+
+    /// The addresses of the NumPy arrays whose memory held objects of this message.
+    fn item_owners(&mut self) -> &mut Option<FxHashMap<usize, ()>>;
 }

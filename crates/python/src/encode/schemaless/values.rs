@@ -199,12 +199,12 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                 Ok(())
             }
             How::Custom => {
-                let function = plan.registration.as_ref().and_then(|known| known.encode.clone());
-                let Some(function) = function else {
-                    return Err(encode_error("a class was registered anew while it was being stored"));
+                let known = plan.registration.as_ref().filter(|known| !known.bundled);
+                let Some(function) = known.and_then(|known| known.encode.clone()) else {
+                    // SAFETY: `object` is alive by contract.
+                    return unsafe { self.refused(object, "only hold has a form for it, others need") };
                 };
-                let state = registry::call(&function, object)?;
-                self.then_for(owned(&bound), vec![WorkItem::Value(state)]);
+                self.then_for(owned(&bound), vec![WorkItem::Value(registry::call(&function, object)?)]);
                 Ok(())
             }
             How::Family(family) => self.schemaless_family(&bound, *family),
