@@ -194,7 +194,8 @@ def test_images_go_with_their_interpreters(where: str) -> None:
         descriptors = len(os.listdir("/proc/self/fd"))
         for _ in range(4):
             turn()
-        assert images() == 1, images()
+        # The last one, and one that waits for the thread that was the first to see that its interpreter had ended.
+        assert images() <= 2, images()
         assert len(os.listdir("/proc/self/fd")) == descriptors
         print("done")
     """)
