@@ -217,7 +217,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         lender: Option<Lender<'i>>,
     ) -> Self {
         let input = r.remaining();
-        let mut tables = Scratch::take(D::scratch());
+        let mut tables = Scratch::take(py, D::scratch());
         tables.expect(input);
         Decoder {
             r,
@@ -275,7 +275,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline(always)]
     pub fn done_with(self) {
         if let Some(place) = D::scratch() {
-            self.tables.keep(place);
+            self.tables.keep(self.py, place);
         }
     }
 

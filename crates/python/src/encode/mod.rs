@@ -162,6 +162,8 @@ pub struct Encoder<'t, D: Dialect> {
     serial: u64,
     /// How many references to tuples were written: a chain of tuples through references isn't visible on the stack.
     linked_tuples: usize,
+    /// Likewise of instances, since 3.12.
+    linked_instances: usize,
     deep: Option<Box<deep::Deep>>,
     /// How many replacements are being written, one within the other.
     replacing: u32,
@@ -255,6 +257,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
             serial: tables.serials.next(),
             tables: Lent(tables),
             linked_tuples: 0,
+            linked_instances: 0,
             deep: None,
             replacing: 0,
             unchecked: 0,
