@@ -105,12 +105,13 @@ pub unsafe fn extent(object: Obj) -> usize {
 /// `object` is a string.
 #[inline]
 pub unsafe fn most_bytes(object: Obj) -> usize {
-    // A character of two bytes takes three as UTF-8, one of one byte two if it is not ASCII.
+    // A character of two bytes takes three as UTF-8, one of one byte two if it is not ASCII, one of four no more.
     // SAFETY: the contract is the same.
     unsafe {
         match ascii(object) {
             Some(bytes) => bytes.len(),
-            None => extent(object).saturating_add(len(object)),
+            None if extent(object) == 4 * len(object) => extent(object),
+            None => extent(object) + len(object),
         }
     }
 }
