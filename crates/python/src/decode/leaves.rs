@@ -346,8 +346,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// else, and nothing was read. Making an int of the number, and looking at that, took as long as making the date.
     #[inline(always)]
     fn of_number(&mut self, known: KnownType) -> Result<Option<(Owned, HashCost)>> {
-        if !matches!(known, KnownType::Date | KnownType::Timedelta | KnownType::Time) {
-            return Ok(None);
+        match known {
+            KnownType::Date | KnownType::Timedelta | KnownType::Time => {}
+            KnownType::Decimal | KnownType::Uuid => return self.of_short_leaf(known),
+            _ => return Ok(None),
         }
         let before = self.r.place();
         let Some(Leaf::Int(number)) = self.r.leaf()? else {
@@ -365,6 +367,40 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         self.r.rewind(before);
         Ok(None)
+    }
+
+    /// A decimal of few digits, or a UUID, of the leaf that comes next. `None`: it is something else, and nothing was read.
+    fn of_short_leaf(&mut self, known: KnownType) -> Result<Option<(Owned, HashCost)>> {
+        /// Longer ones have the usual way, which charges what their making costs.
+        const MOST_DIGITS: usize = 40;
+        let before = self.r.place();
+        // SAFETY: the GIL is held and the collector pauses while a decoder lives; the reader has checked the bytes of `Leaf::Ascii`.
+        let made = unsafe {
+            match (known, self.r.leaf()?) {
+                (KnownType::Decimal, Some(Leaf::Ascii(text))) if text.len() <= MOST_DIGITS => {
+                    types::number::quick_decimal(self.py, text)
+                }
+                (KnownType::Uuid, Some(Leaf::Bytes(bytes))) => {
+                    bytes.try_into().ok().and_then(|bytes| types::textual::quick_uuid(self.py, bytes))
+                }
+                _ => None,
+            }
+        };
+        let Some(made) = made else {
+            // The usual way says what is wrong with it.
+            // SAFETY: the GIL is held while a decoder lives.
+            unsafe { ffi::PyErr_Clear() };
+            self.r.rewind(before);
+            return Ok(None);
+        };
+        if !self.r.trusted() {
+            let (work, bytes) =
+                if known == KnownType::Uuid { (1, 32) } else { (20 + MOST_DIGITS / 2, 64 + MOST_DIGITS) };
+            self.rules.work.charge(work, "what is made of shared values, or takes long to make", self.here())?;
+            self.charge(bytes)?;
+        }
+        let whole = HashCost::default().around(1, 1);
+        Ok(Some((made, HashCost { values: whole.values + HashCost::VALUES_OF_CODE, ..whole })))
     }
 
     /// An instance of a known type, and what hashing it costs. `None`: one of its parts is no leaf.

@@ -451,11 +451,23 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if let Some(class) = self.rules.schema.and_then(|schema| schema.permitted.get(name)) {
             return Ok(Some(class.clone()));
         }
-        for permitted in &self.options.types {
+        let is_it = |class: &Owned| -> Result<bool> {
+            match crate::cpython::held(self.py, class).cast::<PyType>() {
+                Ok(class) => Ok(plan::is_named(class, name)?),
+                Err(_) => Ok(false),
+            }
+        };
+        if let Some(class) = self.options.named.find(name).and_then(|at| self.options.types.get(at)) {
+            if is_it(class)? {
+                return Ok(Some(class.clone()));
+            }
+        }
+        for (at, permitted) in self.options.types.iter().enumerate() {
             // SAFETY: `self.options` holds it.
             let permitted = unsafe { Bound::from_borrowed_ptr(self.py, permitted.get()) };
             if let Ok(class) = permitted.cast::<PyType>() {
                 if plan::is_named(class, name)? {
+                    self.options.named.keep(name, at);
                     // SAFETY: `permitted`, which `self.options` holds, is this class.
                     return Ok(Some(unsafe { Owned::borrowed(class.as_ptr()) }));
                 }
