@@ -29,6 +29,8 @@ _LIBRARIES = {
 }
 _NEEDS = {"pillow": "pillow", "sklearn": "scikit-learn"}
 _registered: set[str] = set()
+classes: set[type[Any]] = set()
+"""The classes of the bundles that were asked for."""
 
 
 class Known(NamedTuple):
@@ -85,6 +87,7 @@ def _register(bundle: str) -> None:
         ) from None
     known: Iterable[Known] = module.known()
     for cls, name, encode, decode, fills in known:
+        classes.add(cls)
         _core.register_class(cls, name, (), 1, {}, None, encode, decode, None, bundled=True, fills=fills)
 
 

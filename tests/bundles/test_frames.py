@@ -124,3 +124,17 @@ def test_smaller_than_pickle() -> None:
 
     frame = pd.DataFrame({"a": range(1000), "b": pd.Categorical(["x", "y"] * 500), "c": ["text"] * 1000})
     assert len(holdall.dumps(frame)) < len(pickle.dumps(frame, 5))
+
+
+def test_by_a_type() -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"a": [1]})
+    data = holdall.dumps([frame])
+    same(frame, holdall.loads(data, type=list[pd.DataFrame])[0])
+    same(frame.index, holdall.loads(holdall.dumps(frame.index), type=pd.Index))
+    assert holdall.loads(holdall.dumps({"at": pd.Timestamp(0)}), type=dict[str, pd.Timestamp])[
+        "at"
+    ] == pd.Timestamp(0)
+    with pytest.raises(holdall.ValidationError, match="Expected `Series`"):
+        holdall.loads(data, type=list[pd.Series])
