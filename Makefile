@@ -68,7 +68,7 @@ bench-lisp: override ARGS += --only sbcl
 bench-lisp: bench ## of these, cl-binary-store's data sets beside SBCL; CL_BINARY_STORE=the library's source
 
 ##@ Check
-.PHONY: check test beside-the-build beside-the-tests lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-readers check-versions peers check-evolution-peers corpora test-integrations suites-integrations bench-integrations test-scale bench-scale simulate-scale campaign-scale interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
+.PHONY: test-all versions-page bench-versions check test beside-the-build beside-the-tests lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-readers check-versions peers check-evolution-peers corpora test-integrations suites-integrations bench-integrations test-bundles bench-bundles test-scale bench-scale simulate-scale campaign-scale interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
 # `+`: what stands in a variable is not seen to be make, which would keep its jobs to itself.
 STEP = +@$(MAKE) --no-print-directory
 # What takes more than a few seconds: hostile inputs, deep graphs, processes that are killed, random graphs, whole programs.
@@ -137,6 +137,18 @@ properties: $(EXTENSION) $(VENV)/.stamp-test ## the property tests with new exam
 		$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m 'hypothesis and not soak' --hypothesis-profile=random $(ARGS); \
 	do test "$$(date +%s)" -lt $$until || exit 0; done; exit 1
 
+# Each has an environment and a folder for its build of its own. `ARGS="--get"` has those that are missing from Debian.
+test-all: $(VENV)/.stamp-venv ## the tests on every Python from 3.10 to 3.15, a line each: ARGS="--get 3.14 3.15-dbg"
+	@JOBS=$(JOBS) nice -n 19 $(BIN)/python -m tests.versions.run $(ARGS)
+
+# On a machine that does nothing else: its extension is a release build, as published.
+bench-versions: $(VENV)/.stamp-venv ## five rows of speed on every version, beside the same version's pickle and msgspec: ARGS="3.15"
+	@$(BIN)/python -m tests.versions.speed $(ARGS)
+	@$(BIN)/python -m tests.versions.page
+
+versions-page: $(VENV)/.stamp-venv ## write the table of docs/versions.md from what `make test-all` and `make bench-versions` have kept
+	@$(BIN)/python -m tests.versions.page
+
 # The server speaks the protocol of MongoDB 4.2, which is too old for PyMongo 4.20: hence an environment of its own.
 MONGO := .venv-mongo
 MONGO_JARS := tests/mongo/lib
@@ -163,7 +175,7 @@ check-readers: ## the TypeScript reader agrees with all vectors, files and logs;
 	@readers/check.sh
 
 # The extension is built for each of them, in an environment of its own.
-PYTHONS ?= python3.10 python3.12 python3.13
+PYTHONS ?= $(shell $(BIN)/python -m tests.versions.pythons 3.10 3.12 3.13 3.14 3.15 2>/dev/null | cut -d' ' -f2)
 check-versions: $(EXTENSION) $(VENV)/.stamp-test ## canonical messages are the same by other Pythons: PYTHONS="python3.10 ..."
 	@plans=$$(mktemp -d); trap 'rm -rf "$$plans"' EXIT; \
 	$(BIN)/python -m tests.support.plans > "$$plans/plans"; $(BIN)/python -m tests.support.digests < "$$plans/plans" > "$$plans/here"; \
@@ -227,6 +239,16 @@ simulate-scale: $(EXTENSION) $(SCALE)/.stamp ## 1,000 workers and 10^12 records 
 campaign-scale: $(SCALE)/.stamp ## logs counted, filtered, joined, to Parquet and back by 3 workers of Dask, two of which are killed. ARGS="--records 10000000"
 	$(RELEASE)
 	@$(IN_SCALE) -m tests.scale.campaign $(ARGS)
+
+# The libraries of docs/bundles.md, in an environment of their own. Of the same Python as the extension.
+BUNDLES := .venv-bundles
+IN_BUNDLES = PYTHONPATH=$(CURDIR):$(CURDIR)/python $(BUNDLES)/bin/python
+test-bundles: $(EXTENSION) $(BUNDLES)/.stamp ## the objects of pandas, pyarrow, scikit-learn and others that register_known permits, with those libraries. ARGS="-k pandas"
+	$(IN_BUNDLES) -m pytest -q -p no:cacheprovider -c tests/bundles/pytest.ini --rootdir . tests/bundles $(ARGS)
+
+bench-bundles: $(BUNDLES)/.stamp ## the table of ratios to pickle, interleaved, into docs/bundles.md
+	$(RELEASE)
+	@$(IN_BUNDLES) -m tests.bundles.ratios $(ARGS)
 
 interpreter-tests: $(EXTENSION) $(VENV)/.stamp-test ## CPython's own tests of pickling and copying, with ours in their place
 	$(BIN)/python tests/interpreter/run.py $(ARGS)
@@ -397,6 +419,11 @@ $(INTEGRATIONS)/.stamp: tests/integrations/requirements.txt | $(VENV)/.stamp-ven
 $(SCALE)/.stamp: tests/scale/requirements.txt | $(VENV)/.stamp-venv
 	$(BIN)/python -m venv $(SCALE)
 	$(SCALE)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
+
+$(BUNDLES)/.stamp: tests/bundles/requirements.txt | $(VENV)/.stamp-venv
+	$(BIN)/python -m venv $(BUNDLES)
+	$(BUNDLES)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --requirement $<
 	@touch $@
 
 $(ZOO)/.stamp: tests/zoo/requirements.txt | $(VENV)/.stamp-venv

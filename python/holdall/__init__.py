@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._bundles import register_known
 from ._core import (
     ChecksumError,
     Damage,
@@ -85,6 +86,7 @@ __all__ = [
     "load",
     "loads",
     "register",
+    "register_known",
     "split_log",
     "verify",
 ]

@@ -124,11 +124,12 @@ def _of_templates() -> Iterable[_Known]:
     template, interpolation = templates.Template, templates.Interpolation
 
     def restored(stored: Any) -> Any:
-        strings, parts = _pair(stored)
-        if len(strings) != len(parts) + 1:
+        strings, parts = map(_several, _pair(stored))
+        if len(strings) != len(parts) + 1 or not all(type(part) is interpolation for part in parts):
             raise TypeError("expected a text around each interpolation")
+        strings = [_exact(text, str) for text in strings]
         between = [part for pair in zip(strings[1:], parts, strict=True) for part in reversed(pair)]
-        return template(_exact(strings[0], str), *between)
+        return template(strings[0], *between)
 
     return (
         (template, lambda value: (value.strings, value.interpolations), restored),
@@ -150,6 +151,12 @@ def _pair(stored: Any) -> Any:
     # Schemaless formats store tuples as lists.
     if type(stored) not in (tuple, list) or len(stored) != 2:
         raise TypeError("expected two values")
+    return stored
+
+
+def _several(stored: Any) -> Any:
+    if type(stored) not in (tuple, list):
+        raise TypeError("expected a sequence")
     return stored
 
 

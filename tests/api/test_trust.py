@@ -93,7 +93,6 @@ def test_objects(name: str) -> None:
 
 def test_iterators() -> None:
     for make in (
-        lambda: itertools.count(5),
         lambda: iter([1, 2, 3]),
         lambda: operator.itemgetter(1, 2),
         lambda: operator.attrgetter("a.b"),
@@ -101,7 +100,11 @@ def test_iterators() -> None:
     ):
         obj = make()
         assert type(trusted(obj)) is type(obj)
-    assert next(trusted(itertools.count(5))) == 5
+    if sys.version_info < (3, 12):
+        assert next(trusted(itertools.count(5))) == 5
+    elif sys.version_info >= (3, 14):
+        with pytest.raises(holdall.EncodeError, match="can't store a `itertools.count`: cannot pickle"):
+            trusted(itertools.count(5))
     assert trusted(operator.itemgetter(1))("abc") == "b"
 
 

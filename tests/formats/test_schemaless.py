@@ -311,7 +311,12 @@ def test_deeper_than_any_stack(plain: Format, make: Callable[[int], Any]) -> Non
 
 @pytest.mark.xdist_group("memory")
 def test_deeper_than_any_stack_by_type(plain: Format) -> None:
-    data = in_small_thread(lambda: plain.dumps(linked(LESS_DEEP)))
+    # Taken apart here: 3.12 and 3.13 free what is deep by recursion that such a stack has no room for.
+    obj = linked(LESS_DEEP)
+    data = in_small_thread(lambda: plain.dumps(obj))
+    unchain(obj)
+    # Its annotations are evaluated before: since 3.14 the parser refuses to begin on so small a stack.
+    assert plain.loads(plain.dumps(Chain(1)), type=Chain) == Chain(1)
     back = in_small_thread(lambda: plain.loads(data, type=Chain))
     length = 0
     while back is not None:

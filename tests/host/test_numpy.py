@@ -219,6 +219,26 @@ def test_items_that_nobody_shares_cost_no_mark() -> None:
     assert len(holdall.dumps(array)) < 100 * 4 + 20
 
 
+def test_views_of_one_memory_share_its_items() -> None:
+    """References to an item don't tell how many arrays show it."""
+    owner = np.array([["a"], {1}, None], object)
+    pairs = [
+        (owner, owner[:]),
+        (owner[:], owner),
+        (owner[:2], owner[::2]),
+        (owner.reshape(1, 3), owner[:, None]),
+    ]
+    for canonical in (False, True):
+        for one, other in pairs:
+            first, second = holdall.loads(holdall.dumps([one, 5, {"x": other}], canonical=canonical))[::2]
+            assert first.reshape(-1)[0] is second["x"].reshape(-1)[0]
+    fields = np.zeros(2, [("a", object), ("b", object)])
+    fields["a"][0] = fields["b"][1] = shared = [1]
+    del shared
+    whole, part = holdall.loads(holdall.dumps([fields, fields["a"]]))
+    assert whole["a"][0] is whole["b"][1] is part[0]
+
+
 # --- what has no form of its own -------------------------------------------------------------------------------------
 class Odd(np.ndarray):  # type: ignore[misc]
     pass
@@ -241,7 +261,7 @@ REFUSED: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_not_numpys_own_is_refused(name: str) -> None:
-    with pytest.raises(holdall.EncodeError, match=r"register\(.*trust=True"):
+    with pytest.raises(holdall.EncodeError, match=r"register.*\(.*trust=True"):
         holdall.dumps([REFUSED[name]()])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -23,6 +24,26 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if made is None:
         pytest.skip("no C compiler, or no glibc")
     return made
+
+
+# A generator that gets no memory: 3.12 and 3.13 crash, without anything of ours. Our Python code has generators, too.
+GENERATORS = """
+import _testcapi
+def made():
+    return [1, (number for number in ())], any(number for number in (0, 1))
+for _ in range(2):
+    made()
+for first in range(200):
+    _testcapi.set_nomemory(first, first + 1)
+    try:
+        made()
+    except MemoryError:
+        pass
+    finally:
+        _testcapi.remove_mem_hooks()
+    for _ in range(50):
+        made()
+"""
 
 
 def passes(module: str, *arguments: str, preload: Path | None = None) -> None:
@@ -48,6 +69,8 @@ ANSWERS = (
 )
 def test_cpythons_allocations(names: tuple[str, ...], doors: str) -> None:
     pytest.importorskip("_testcapi")
+    if subprocess.run([sys.executable, "-c", GENERATORS], capture_output=True).returncode != 0:
+        pytest.skip("this CPython crashes where a generator gets no memory")
     passes("allocations", "python", *names, "--most", "60", "--doors", doors)
 
 

@@ -51,4 +51,6 @@ def test_messages_within_messages(size: int) -> None:
         threading.stack_size(before)
     thread.join()
     assert found[0] == "loaded"
-    assert all("maximum recursion depth exceeded" in each for each in found[2:])
+    # The second since 3.14, where CPython looks at the stack itself.
+    refusals = ("maximum recursion depth exceeded", "Stack overflow")
+    assert all(each.startswith(refusals) for each in found[2:])

@@ -59,11 +59,11 @@ def test_a_circle_is_named(tmp_path, text, expected):
     ],
 )
 def test_what_depends_on_the_system_has_its_place(tmp_path, root, line, found):
-    pattern, only = house.SYSTEM[root]
-    for name in ("a.rs", *filter(None, [only])):
+    pattern, *only = house.SYSTEM[root]
+    for name in ("a.rs", *only):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(f"\n{line}\n", encoding="utf-8")
-    faults = list(house.elsewhere(tmp_path, pattern, only))
+    faults = list(house.elsewhere(tmp_path, pattern, *only))
     assert len(faults) == found and all("a.rs:2: " in fault for fault in faults)
 
 
@@ -73,4 +73,4 @@ def test_what_depends_on_the_system_has_its_place(tmp_path, root, line, found):
 )
 def test_a_name_of_cpython_that_is_not_linked_is_named(tmp_path, line, found):
     (tmp_path / "a.rs").write_text(line, encoding="utf-8")
-    assert len(list(house.elsewhere(tmp_path, house.UNLINKED, ""))) == found
+    assert len(list(house.elsewhere(tmp_path, house.UNLINKED))) == found

@@ -133,10 +133,8 @@ def to_new_type(name: str) -> Today:
 # --- names ---
 def inner_before(name: str) -> Before:
     outer = at(f"{package_of(name)}.Outer", type("Outer", (), {}))
-    outer.Inner = dataclasses.make_dataclass(
-        "Inner", [("a", int)], namespace={"__module__": outer.__module__}
-    )
-    outer.Inner.__qualname__ = "Outer.Inner"
+    outer.Inner = dataclasses.make_dataclass("Inner", [("a", int)])
+    outer.Inner.__module__, outer.Inner.__qualname__ = outer.__module__, "Outer.Inner"
     return Before((outer,), outer.Inner(1))
 
 

@@ -6,6 +6,7 @@ python -m tests.support.types_page --check    # fails where it lags behind
 
 from __future__ import annotations
 
+import collections
 import datetime
 import enum
 import pathlib
@@ -43,7 +44,8 @@ def show(value: Any) -> str:
         return f"PlainUser({', '.join(f'{name}={part!r}' for name, part in vars(value).items())})"
     if isinstance(value, datetime.datetime):
         return f"datetime({value.isoformat()})"
-    text = repr(value)
+    # Not `repr`, which shows a dict since 3.12.
+    text = f"OrderedDict({list(value.items())})" if type(value) is collections.OrderedDict else repr(value)
     for module in ("datetime.", "zoneinfo.", "re."):
         text = text.replace(module, "", 1) if text.startswith(module) else text
     return text.replace("PosixPath('a/b')", "Path('a/b')").replace("re.IGNORECASE", "re.I")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import copyreg
 import functools
 import operator
+import pathlib
 import re
 import struct
 import sys
@@ -102,6 +103,9 @@ class Description:
             yield False, (obj.dtype.str, obj.shape, repr(obj.tolist()))
             return
         made = reduction(obj)
+        if isinstance(obj, pathlib.PurePath) and type(made) is tuple:
+            # Since 3.14 it has the texts that it was made from, by which nothing else tells `Path()` from `Path(".")`.
+            made = (made[0], obj.parts, *made[2:])
         self._held.append(made)
         if isinstance(made, str):
             yield False, ("global", made, is_global(obj, made))

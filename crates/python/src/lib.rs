@@ -19,6 +19,7 @@ mod io;
 mod lazy;
 mod memory;
 mod message;
+mod module;
 mod schema;
 mod shapes;
 mod state;

@@ -1,13 +1,12 @@
 //! State that outlives a call: registered classes, plans of classes, caches. It belongs to the interpreter, and this
 //! file alone owns it.
 //!
-//! PyO3 lets one interpreter of a process import the module (others get an `ImportError`). So there is one state today,
-//! created with the module and never freed, because objects of the module's classes may outlive it. For several
-//! interpreters, [`StateSlot::get`] is the only place that would have to find the state of the one that `py` is
-//! attached to. For threads without the GIL, the contents of the slots would need locks.
+//! Each interpreter that imports the module has an image of the extension for itself (`module/`), and so a state of its own. Objects of
+//! the module's classes may outlive the module, so it is freed when the interpreter ends, or with the process. For threads without the
+//! GIL, the contents of the slots would need locks.
 //!
-//! The caches don't belong to threads: when a thread ends, its values are dropped without the GIL, which Python objects
-//! don't allow.
+//! Nothing belongs to threads: when a thread ends, its values are dropped without the GIL, which Python objects don't allow; and the
+//! library can't be unloaded before, when its interpreter has ended.
 
 use pyo3::Python;
 use std::cell::Cell;
@@ -26,17 +25,39 @@ pub enum Name {
     ClassShapes,
     PermittedClasses,
     InlineShapes,
+    Output,
+    OutputOfMembers,
+    TablesOfLoads,
+    TablesOfCopies,
 }
 
-const SLOTS: usize = Name::InlineShapes as usize + 1;
+const SLOTS: usize = Name::TablesOfCopies as usize + 1;
 
-/// Pointers to the values of the slots; null until first used.
-struct State([Cell<*mut ()>; SLOTS]);
+/// Pointers to the values of the slots, null until first used, and how each is freed.
+struct State([(Cell<*mut ()>, Cell<Free>); SLOTS]);
 
-// SAFETY: it is private, and only `StateSlot::get` reads it, whose `Python` token proves that the GIL is held.
+type Free = unsafe fn(*mut ());
+
+// SAFETY: it is private, and only `StateSlot::get` and `end` read it, whose `Python` token proves that the GIL is held.
 unsafe impl Sync for State {}
 
-static STATE: State = State([const { Cell::new(null_mut()) }; SLOTS]);
+static STATE: State = State([const { (Cell::new(null_mut()), Cell::new(nothing as Free)) }; SLOTS]);
+
+unsafe fn nothing(_: *mut ()) {}
+
+/// Frees all values. What is called later in spite of that finds new ones.
+///
+/// # Safety
+/// No call of this crate is in progress in any thread: the interpreter runs no more code of the program.
+pub unsafe fn end(_py: Python<'_>) {
+    for (place, free) in &STATE.0 {
+        let value = place.replace(null_mut());
+        if !value.is_null() {
+            // SAFETY: the function of the type that the slot's value was made as; nobody refers to it by the contract.
+            unsafe { free.get()(value) };
+        }
+    }
+}
 
 /// A value of the interpreter, created by `Default` when first used.
 #[derive(Debug)]
@@ -57,21 +78,50 @@ impl<T: Default + 'static> StateSlot<T> {
     /// The value, while the GIL is held.
     #[inline(always)]
     pub fn get<'py>(&self, _py: Python<'py>) -> &'py T {
-        let place = &STATE.0[self.name as usize];
+        let (place, free) = &STATE.0[self.name as usize];
         if place.get().is_null() {
-            Self::make(place);
+            Self::make(place, free);
         }
-        // SAFETY: not null, of type `T` by the contract of `new`, and never freed.
+        // SAFETY: not null, of type `T` by the contract of `new`, and freed when no call is in progress any more.
         unsafe { &*place.get().cast::<T>() }
     }
 
     #[cold]
     #[inline(never)]
-    fn make(place: &Cell<*mut ()>) {
+    fn make(place: &Cell<*mut ()>, free: &Cell<Free>) {
         // Made first: making it may use the same slot.
         let made = Box::new(T::default());
         if place.get().is_null() {
+            free.set(Self::free);
             place.set(Box::into_raw(made).cast());
         }
+    }
+
+    /// # Safety
+    /// `value` is that of such a slot, and nobody refers to it.
+    unsafe fn free(value: *mut ()) {
+        // SAFETY: `make` left it so.
+        drop(unsafe { Box::from_raw(value.cast::<T>()) });
+    }
+}
+
+/// What one call leaves for the next: taken out during a call, so that one within it (from a hook) finds none and makes its own.
+pub struct Left<T>(Cell<Option<Box<T>>>);
+
+impl<T> Default for Left<T> {
+    fn default() -> Self {
+        Left(Cell::new(None))
+    }
+}
+
+impl<T: 'static> StateSlot<Left<T>> {
+    #[inline(always)]
+    pub fn take(&self, py: Python<'_>) -> Option<Box<T>> {
+        self.get(py).0.take()
+    }
+
+    #[inline(always)]
+    pub fn set(&self, py: Python<'_>, value: Box<T>) {
+        self.get(py).0.set(Some(value));
     }
 }

@@ -12,6 +12,7 @@ import sys
 import typing
 from typing import TYPE_CHECKING, Any, Union
 
+from .. import _bundles
 from . import constraints as _constraints
 from . import fields as _fields
 from . import values as _values
@@ -443,7 +444,8 @@ class _Builder:
     def _add_class(
         self, draft: Draft, cls: Any, annotation: Any, bound: tuple[Bindings, int], rules: Constraints
     ) -> None:
-        kind = _fields.family(cls)
+        # What a library annotates in its own classes says nothing of how they are stored.
+        kind = None if cls in _bundles.classes else _fields.family(cls)
         name = cls.__qualname__
         if kind is None:
             _add_foreign(draft, cls, annotation)

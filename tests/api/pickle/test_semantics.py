@@ -252,7 +252,8 @@ SAME: dict[str, Callable[[], Any]] = {
     "generic aliases": lambda: [list[int], dict[str, list[int]]],
     "namespace": lambda: types.SimpleNamespace(a=1, b=[2]),
     "bytearray": lambda: bytearray(b"abc"),
-    "count": lambda: itertools.count(3).__reduce__(),
+    # Since 3.12 with a warning, since 3.14 not at all.
+    "count": lambda: itertools.count(3).__reduce__() if sys.version_info < (3, 12) else (),
     "big": lambda: [1 << 100, "x" * 70_000, b"y" * 70_000],
     "frozenset of tuples": lambda: frozenset([(1, 2), (3,)]),
 }

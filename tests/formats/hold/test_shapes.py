@@ -490,6 +490,9 @@ def test_names_that_stand_elsewhere(name: str) -> None:
 
 @pytest.mark.resident
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.skipif(
+    sys.version_info[:2] == (3, 12), reason="3.12 keeps each name of an attribute for good (docs/versions.md)"
+)
 def test_many_layouts_are_not_kept(name: str) -> None:
     """100,000 messages, each with a layout of its own: of records, and of one class's versions."""
     cls = class_of(name)

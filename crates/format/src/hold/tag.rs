@@ -172,6 +172,7 @@ const _: () = {
         row += 1;
     }
     assert!(LIST_I64 == LIST_I8 + 3 && TUPLE_I64 == TUPLE_I8 + 3, "the widths of a run follow each other");
+    assert!(INT_16 == INT_8 + 1 && INT_32 == INT_8 + 2 && INT_64 == INT_8 + 3, "and so do those of an int");
 };
 
 /// What a buffer outside the message stands for.

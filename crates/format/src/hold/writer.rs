@@ -184,20 +184,13 @@ impl<S: Sink> model::Writer for Writer<S> {
     fn int(&mut self, value: i64) {
         if (tag::INT_FIX_MIN..=tag::INT_FIX_MAX).contains(&value) {
             self.out.put_array([value as u8 & 0x3f]);
-        } else if let Ok(value) = i32::try_from(value) {
-            if let Ok(value) = i8::try_from(value) {
-                self.out.put_array([tag::INT_8, value as u8]);
-            } else if let Ok(value) = i16::try_from(value) {
-                let [a, b] = value.to_le_bytes();
-                self.out.put_array([tag::INT_16, a, b]);
-            } else {
-                let [a, b, c, d] = value.to_le_bytes();
-                self.out.put_array([tag::INT_32, a, b, c, d]);
-            }
         } else {
-            let mut bytes = [tag::INT_64; 9];
+            // Which width it is can't be guessed where numbers vary, so there is no branch for it.
+            let bits = (value ^ value >> 63) as u64;
+            let wide = u8::from(bits > 0x7f) + u8::from(bits > 0x7fff) + u8::from(bits > 0x7fff_ffff);
+            let mut bytes = [tag::INT_8 + wide; 9];
             bytes[1..].copy_from_slice(&value.to_le_bytes());
-            self.out.put_array(bytes);
+            self.out.put_part(bytes, 1 + (1 << wide));
         }
     }
 
@@ -331,6 +324,23 @@ impl<S: Sink> model::ShapeWriter for Writer<S> {
         } else {
             self.out.put_tagged(tag::INSTANCE_32, &(shape as u32).to_le_bytes());
         }
+    }
+
+    fn prepared(kind: ShapeKind, version: u64, names: &[Text<'_>]) -> Vec<u8> {
+        let mut writer = Writer { out: Vec::new() };
+        // The first name of a class's shape is its own.
+        let fields = names.len() - usize::from(kind != ShapeKind::Dict).min(names.len());
+        let block = writer.shape_begin(kind, version, fields);
+        for &name in names {
+            model::Writer::text(&mut writer, name);
+        }
+        writer.shape_end(block);
+        writer.out
+    }
+
+    #[inline(always)]
+    fn shape_again(&mut self, prepared: &[u8]) {
+        self.out.put(prepared);
     }
 }
 

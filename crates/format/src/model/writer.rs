@@ -3,6 +3,7 @@
 //! A format has a capability if its writer implements the trait: a host can't call what a format lacks.
 
 use super::{BsonValue, Element, KnownType, LispForm, OutOfBand, Seq, ShapeKind, Text, TypedForm};
+use crate::memory::Vec;
 
 /// Turns tokens into bytes.
 ///
@@ -71,6 +72,10 @@ pub trait ShapeWriter: Writer {
     /// `block` is what [`ShapeWriter::shape_begin`] gave.
     fn shape_end(&mut self, block: usize);
     fn instance(&mut self, shape: usize);
+    /// All that these three write of a shape whose names are these texts and no references, to be written again and again.
+    fn prepared(kind: ShapeKind, version: u64, names: &[Text<'_>]) -> Vec<u8>;
+    /// Writes what [`ShapeWriter::prepared`] made.
+    fn shape_again(&mut self, prepared: &[u8]);
 }
 
 /// Lists and tuples whose values are all of one type, in a form of their own.

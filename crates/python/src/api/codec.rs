@@ -118,7 +118,7 @@ pub fn put_into(
     encode: impl FnOnce(&mut Scratch) -> Result<(), Fault>,
 ) -> PyResult<Py<PyAny>> {
     door_giving(buffer.py(), || {
-        with_scratch(|scratch| {
+        with_scratch(buffer.py(), |scratch| {
             encode(scratch)?;
             if offset > buffer.len() {
                 return Err(PyValueError::new_err("`offset` is beyond the end of `buffer`").into());

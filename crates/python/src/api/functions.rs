@@ -120,5 +120,5 @@ quick!(DUMPS, "dumps", |_of, given| {
 quick!(LOADS, "loads", |_of, given| {
     static CHANCE: Chance = Chance::new();
     // SAFETY: as above.
-    unsafe { quick::read(given, true, &CHANCE, |input| Reader::new(input, false).ok()) }
+    unsafe { quick::read(given, None, true, &CHANCE, |input| Reader::new(input, false).ok()) }
 });

@@ -18,10 +18,8 @@ use crate::error;
 use holdall_format::hold::tag;
 use pyo3::prelude::*;
 
-/// The native part of holdall.
-#[pymodule(gil_used = true)]
-#[pyo3(name = "_core")]
-fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+/// Puts all of it into the module.
+pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     error::quiet_lack_of_memory();
     // SAFETY: the GIL is held while a module is imported; the datetime API is imported before anything uses it.
@@ -29,7 +27,11 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::cpython::self_test().map_err(pyo3::exceptions::PyImportError::new_err)?;
         pyo3::ffi::PyDateTime_IMPORT();
         if pyo3::ffi::PyDateTimeAPI().is_null() {
-            return Err(PyErr::fetch(py));
+            let why =
+                "holdall needs `datetime` in C, which an interpreter with a GIL of its own has since CPython 3.13";
+            let error = pyo3::exceptions::PyImportError::new_err(why);
+            error.set_cause(py, PyErr::take(py));
+            return Err(error);
         }
     }
     for forget in [crate::classes::plan::forget, crate::shapes::classes::forget] {

@@ -6,6 +6,7 @@ use crate::decode;
 use crate::encode::few;
 use crate::encode::output::{bytes_within, Bounded};
 use crate::encode::value::{lone_big, lone_leaf, lone_other};
+use crate::schema::Schema;
 use holdall_format::{Reader, Writer};
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
@@ -169,16 +170,18 @@ pub unsafe fn instance<'a, T: PyClass<Frozen = pyo3::pyclass::boolean_struct::Tr
 pub unsafe fn written(given: Obj, write: impl FnOnce(&mut Bounded) -> bool) -> Option<Owned> {
     /// What precedes the bytes of a leaf at most.
     const HEAD: usize = 16;
+    /// Wide texts that may take more are written into a buffer that grows.
+    const WIDE: usize = 64 << 10;
     // SAFETY: by the contract; strings and `bytes` are read as what they are.
     unsafe {
         let size = match () {
-            () if text::is(given) => text::len(given),
+            () if text::is(given) => text::most_bytes(given),
             () if ffi::PyBytes_CheckExact(given) != 0 => ffi::Py_SIZE(given) as usize,
             () => 0,
         };
         if size > Bounded::SHORT - HEAD {
-            // Of a wide text it is not known how long it becomes.
-            return match text::is(given) && text::ascii(given).is_none() {
+            // Of a wide text it is not known how long it becomes: what is far too much is not asked for.
+            return match text::is(given) && text::ascii(given).is_none() && size > WIDE {
                 true => None,
                 false => bytes_within(size + HEAD, write),
             };
@@ -209,9 +212,19 @@ pub unsafe fn wrote<W: Writer, F: few::Form<W>>(
         matches!(lone_leaf(&mut writer, given), Ok(true))
             || lone_other(&mut writer, given)
             || lone_big(&mut writer, given)
-            || chance.take(|| few::wrote(&mut writer, &mut form(), given).then_some(())).is_some()
+            || chance.take(|| wrote_few(&mut writer, form, given).then_some(())).is_some()
     };
     wrote && writer.refusal().is_none()
+}
+
+/// By itself, so that a leaf does not pay for the room that this takes on the stack.
+///
+/// # Safety
+/// As for [`wrote`].
+#[inline(never)]
+unsafe fn wrote_few<W: Writer, F: few::Form<W>>(writer: &mut W, form: impl FnOnce() -> F, given: Obj) -> bool {
+    // SAFETY: by the contract.
+    unsafe { few::wrote(writer, &mut form(), given) }
 }
 
 /// The value of a message that comes as `bytes`, if it is a leaf, or a container that is empty or small; `unbounded` as for
@@ -222,6 +235,7 @@ pub unsafe fn wrote<W: Writer, F: few::Form<W>>(
 #[inline(always)]
 pub unsafe fn read<'i, R: Reader<'i>>(
     given: Obj,
+    schema: Option<&Schema>,
     unbounded: bool,
     chance: &Chance,
     reader: impl FnOnce(&'i [u8]) -> Option<R>,
@@ -233,7 +247,7 @@ pub unsafe fn read<'i, R: Reader<'i>>(
         }
         let mut reader = reader(bytes_of(given))?;
         match decode::lone_leaf(&mut reader, unbounded) {
-            None if unbounded => chance.take(|| decode::few::few(&mut reader)),
+            None if unbounded => chance.take(|| decode::few::few(&mut reader, schema)),
             made => made,
         }
     }
@@ -252,13 +266,15 @@ pub unsafe fn read_by<'i, R: Reader<'i>>(
 ) -> Option<Owned> {
     // SAFETY: the contract is the same. Nobody else has seen what was read.
     unsafe {
-        let Some(schema) = &options.schema else {
-            return read(given, options.limits.is_unset(), chance, reader);
+        let Some(schema) = options.schema.as_deref() else {
+            return read(given, None, options.limits.is_unset(), chance, reader);
         };
         let id = options.node.unwrap_or(schema.root);
-        if !schema.may_take_as_is(id) {
+        if !schema.may_take_as_is(id, R::TYPES && options.resolver.is_none()) {
             return None;
         }
-        read(given, options.limits.is_unset(), chance, reader).filter(|made| schema.takes_as_is(id, made.get()))
+        // Only a type that nobody else has a say in makes instances without a decoder.
+        let own = Some(schema).filter(|_| options.resolver.is_none());
+        read(given, own, options.limits.is_unset(), chance, reader).filter(|made| schema.takes_as_is(id, made.get()))
     }
 }

@@ -1,7 +1,7 @@
 //! What hashing and freeing an object costs, as far as it is known while the object is built: how deep CPython's C code
 //! recurses, and how many values it visits.
 
-use crate::cpython::class::no_hash;
+use crate::cpython::class::{has_trash_can, no_hash};
 use crate::cpython::{text, Obj};
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
@@ -66,7 +66,7 @@ pub fn frees_by_recursion(class: *mut ffi::PyTypeObject) -> bool {
     // SAFETY: callers pass the class of a live object or one that a shape holds; the other types are static.
     unsafe {
         let dealloc = |class: *mut ffi::PyTypeObject| (*class).tp_dealloc.map(|dealloc| dealloc as usize);
-        ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) == 0
+        !has_trash_can(class)
             && dealloc(class) != dealloc(ffi::PyExc_BaseException.cast())
             && class != crate::cpython::class::namespace()
     }
@@ -81,9 +81,7 @@ pub(crate) unsafe fn hash_cost_of_instance(object: Obj, held: HashCost, len: usi
     // SAFETY: `object` is alive by contract, and holds its class.
     unsafe {
         let class = ffi::Py_TYPE(object);
-        let is_made = ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0;
-        let freeing =
-            if is_made || !frees_by_recursion(class) { 0 } else { held.freed(HashCost::OF_EXCEPTION).freeing };
+        let freeing = if frees_by_recursion(class) { held.freed(HashCost::OF_EXCEPTION).freeing } else { 0 };
         let hash = (*class).tp_hash.map_or(0, |hash| hash as usize);
         if hash == no_hash() || hashes_by_identity(object) {
             return HashCost { freeing, ..HashCost::default() };

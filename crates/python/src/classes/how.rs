@@ -18,6 +18,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 use std::ptr::addr_of_mut;
 
+/// The one field of what is made empty and filled by registered functions.
+pub const STATE: &str = "state";
+
 /// How instances are stored and made.
 #[derive(Debug)]
 pub enum How {

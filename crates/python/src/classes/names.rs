@@ -23,9 +23,10 @@ pub fn class_name(py: Python<'_>, class: Type) -> PyResult<String> {
 /// The name of an object's class in errors: without the module for builtins.
 pub fn shown_class(object: &Bound<'_, PyAny>) -> PyResult<String> {
     let class = object.get_type();
-    match class.fully_qualified_name().if_taken()? {
+    // Before 3.13 the full name of a class whose module isn't text is an error, since then it is the name alone.
+    let is_text = class.getattr("__module__").if_taken()?.is_some_and(|module| module.is_instance_of::<PyString>());
+    match class.fully_qualified_name().if_taken()?.filter(|_| is_text) {
         Some(name) => name.extract(),
-        // The class's module isn't text.
         None => class_name(object.py(), class.as_type_ptr()),
     }
 }

@@ -64,11 +64,22 @@ pub struct Plan {
     pub unasked: Cell<Option<(usize, isize)>>,
     /// How schemaless formats write instances.
     plain: OnceCell<Plain>,
+    /// The layout of its instances as bytes, for small messages.
+    pub prepared: RefCell<Option<Rc<Prepared>>>,
     /// The fields that the class declared when it had that version tag.
     pub fields: RefCell<Option<(u32, Rc<Vec<Declared>>)>>,
     pub special: Option<Special>,
     /// Whether instances may override the class's `_type_marker`.
     pub own_marker: bool,
+}
+
+/// The layout of a class as bytes.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The version tag that the class had.
+    pub version: u32,
+    pub names: Vec<Owned>,
+    pub bytes: Vec<u8>,
 }
 
 /// How schemaless formats write instances: fields under their keys.
@@ -149,6 +160,20 @@ pub unsafe fn of(py: Python<'_>, class: Type) -> Result<Rc<Plan>> {
     Ok(plan)
 }
 
+/// The plan of a class if there is one, and the class is as it was. No code runs.
+///
+/// # Safety
+/// `class` is alive.
+pub unsafe fn known(py: Python<'_>, class: Type) -> Option<Rc<Plan>> {
+    let plan = PLANS.get(py).borrow().get(&(class as usize)).cloned()?;
+    // SAFETY: `plan` holds the weak reference `weak`; its target is only compared. `class` is alive by contract.
+    unsafe {
+        let is_it = weak_target(plan.weak.get()) == Some(class.cast());
+        let known_as = plan.known_as.get();
+        (is_it && known_as != 0 && given_version(class) == known_as).then_some(plan)
+    }
+}
+
 /// Drops the plan of a class that was registered anew.
 pub fn forget(py: Python<'_>, class: Type) {
     let old = PLANS.get(py).borrow_mut().remove(&(class as usize));
@@ -212,6 +237,7 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
             shape: Cell::new((0, 0)),
             unasked: Cell::new(None),
             plain: OnceCell::new(),
+            prepared: RefCell::default(),
             fields: RefCell::default(),
             special: special_of(&Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked())?,
             own_marker: {

@@ -32,6 +32,10 @@ pub struct Registration {
     pub settings: Option<Owned>,
     /// Whether this package registered it (`_known.py`): it says how the class is stored, not what the program wants.
     pub ours: bool,
+    /// A class of a library that `register_known` permits: only hold has a form for it, and `ours` holds, too.
+    pub bundled: bool,
+    /// `decode` fills an instance, which is made empty before: it may be within its own content.
+    pub fills: bool,
 }
 
 /// What becomes of stored fields that the class has not.

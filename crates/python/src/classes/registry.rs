@@ -120,15 +120,47 @@ fn teach(py: Python<'_>, library: usize) -> PyResult<bool> {
 
 /// How to load a class of that name that was not permitted.
 pub fn remedy(py: Python<'_>, name: &str) -> String {
-    match library_of(name).filter(|&library| !with(py, |registry| registry.taught[library])) {
-        Some(library) => {
-            let package = LIBRARIES[library].1.trim_end_matches('.');
-            format!("`{name}` is not there: `import {package}` before it is loaded, or load it as a generic record with `types=holdall.Record`")
-        }
+    if let Some(library) = library_of(name).filter(|&library| !with(py, |registry| registry.taught[library])) {
+        let package = LIBRARIES[library].1.trim_end_matches('.');
+        return format!("`{name}` is not there: `import {package}` before it is loaded, or load it as a generic record with `types=holdall.Record`");
+    }
+    match bundle_of(py, name) {
+        Some(bundle) => format!(
+            "`{name}` is not permitted here: `holdall.register_known(\"{bundle}\")` permits it, or load it as a generic record with `types=holdall.Record`"
+        ),
         None => format!(
             "`{name}` is not permitted here: `register` the class, name it in `types=`, or load it as a generic record with `types=holdall.Record`"
         ),
     }
+}
+
+/// The bundle of `register_known` that would permit a class, by its stored name or its module's; `None` if there is none, or if it
+/// was asked for already.
+#[cold]
+pub fn bundle_of(py: Python<'_>, name: &str) -> Option<String> {
+    let found = py.import("holdall._bundles").and_then(|bundles| bundles.call_method1("bundle_of", (name,)));
+    found.and_then(|bundle| bundle.extract()).ok().flatten()
+}
+
+/// The same by the class.
+#[cold]
+pub fn bundle_of_class(class: &Bound<'_, PyType>) -> PyResult<Option<String>> {
+    let name = class_name(class.py(), class.as_ptr().cast())?;
+    Ok(bundle_of(class.py(), &name))
+}
+
+/// Calls the `decode` of a class that is made empty before.
+pub fn fill(function: &Owned, object: Obj, state: Obj) -> crate::error::Result<()> {
+    // SAFETY: callers hold all three during the call.
+    let done = unsafe {
+        Owned::new(pyo3::ffi::PyObject_CallFunctionObjArgs(
+            function.get(),
+            object,
+            state,
+            std::ptr::null_mut::<pyo3::ffi::PyObject>(),
+        ))
+    };
+    done.map(drop).ok_or_else(crate::error::raised)
 }
 
 fn owned(object: &Bound<'_, PyAny>) -> Owned {
@@ -168,9 +200,10 @@ pub fn generation(py: Python<'_>) -> u64 {
 /// one.
 ///
 /// ours: it comes from `_known.py`, which doesn't replace what a program has registered.
+/// bundled: the same from a module of `bundles`, which the program has asked for. fills: `decode` takes an empty instance and its content.
 // Long: one field after the other.
 #[pyfunction]
-#[pyo3(signature = (cls, name, aliases, version, renames, upgrade, encode, decode, settings, /, *, ours = false))]
+#[pyo3(signature = (cls, name, aliases, version, renames, upgrade, encode, decode, settings, /, *, ours = false, bundled = false, fills = false))]
 #[allow(clippy::too_many_arguments)]
 pub fn register_class(
     cls: &Bound<'_, PyType>,
@@ -183,6 +216,8 @@ pub fn register_class(
     decode: &Bound<'_, PyAny>,
     settings: &Bound<'_, PyAny>,
     ours: bool,
+    bundled: bool,
+    fills: bool,
 ) -> PyResult<()> {
     door(|| {
         let py = cls.py();
@@ -216,7 +251,9 @@ pub fn register_class(
             unknown: Unknown::named(word(settings, "unknown")?.as_deref()),
             may_lack: word(settings, "missing")?.as_deref() == Some("leave"),
             settings: (!settings.is_none()).then(|| owned(settings)),
-            ours,
+            ours: ours || bundled,
+            bundled,
+            fills,
         });
         if registration.encode.is_some() != registration.decode.is_some() {
             return Err(HoldallError::new_err("`encode` and `decode` go together: what one gives, the other takes"));
@@ -224,7 +261,8 @@ pub fn register_class(
         let names = || std::iter::once(&registration.name).chain(&registration.aliases);
         let replaced = with(py, |registry| {
             let key = class as usize;
-            if ours && registry.by_class.contains_key(&key) {
+            let known = registry.by_class.get(&key);
+            if known.is_some_and(|known| ours || bundled && !known.ours) {
                 return Ok(None);
             }
             for name in names() {

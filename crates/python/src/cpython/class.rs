@@ -82,6 +82,21 @@ pub unsafe fn managed_dict(class: Type) -> bool {
     cfg!(Py_3_11) && unsafe { ffi::PyType_HasFeature(class, MANAGED_DICT) != 0 }
 }
 
+/// How CPython frees instances of classes that Python code made; set by `self_test`.
+static FREES_INSTANCES: AtomicPtr<std::ffi::c_void> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Whether instances are freed as those of classes that Python code made, whose recursion CPython bounds. (Those of its classes in C
+/// that are no static ones, as `deque` since 3.12, have code of their own.)
+///
+/// # Safety
+/// `class` is alive.
+#[inline(always)]
+pub unsafe fn has_trash_can(class: Type) -> bool {
+    // SAFETY: `class` is alive, so its type object can be read.
+    let frees = unsafe { (*class).tp_dealloc };
+    frees.is_some_and(|frees| frees as *mut std::ffi::c_void == FREES_INSTANCES.load(Ordering::Relaxed))
+}
+
 /// The class `types.SimpleNamespace`, which is static.
 pub fn namespace() -> Type {
     NAMESPACE.load(Ordering::Relaxed)
@@ -116,6 +131,12 @@ pub(super) unsafe fn self_test() -> Result<(), &'static str> {
             return Err("this Python has no sys.implementation");
         }
         NAMESPACE.store(ffi::Py_TYPE(model), Ordering::Relaxed);
+        let arguments = Owned::new(ffi::Py_BuildValue(c"s(){}".as_ptr(), c"Model".as_ptr())).ok_or("no memory")?;
+        let made = ffi::PyObject_CallObject((&raw mut ffi::PyType_Type).cast(), arguments.get());
+        let made = Owned::new(made).ok_or("no memory")?;
+        let frees =
+            (*made.get().cast::<ffi::PyTypeObject>()).tp_dealloc.ok_or("classes of this CPython free nothing")?;
+        FREES_INSTANCES.store(frees as *mut std::ffi::c_void, Ordering::Relaxed);
     }
     Ok(())
 }

@@ -99,6 +99,23 @@ pub unsafe fn extent(object: Obj) -> usize {
     unsafe { len(object) * ((*object.cast::<Layout>()).state >> 2 & 7) as usize }
 }
 
+/// How many bytes a string's characters take at most in any encoding that is written.
+///
+/// # Safety
+/// `object` is a string.
+#[inline]
+pub unsafe fn most_bytes(object: Obj) -> usize {
+    // A character of two bytes takes three as UTF-8, one of one byte two if it is not ASCII, one of four no more.
+    // SAFETY: the contract is the same.
+    unsafe {
+        match ascii(object) {
+            Some(bytes) => bytes.len(),
+            None if extent(object) == 4 * len(object) => extent(object),
+            None => extent(object) + len(object),
+        }
+    }
+}
+
 /// The characters of any string, in the width in which CPython stores them. `None`: an exception was raised.
 ///
 /// # Safety

@@ -92,6 +92,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 self.set_state(&shape, &object, &parts)?;
                 object
             }
+            Make::Decided(shape) if matches!(shape.build, Build::Decided(Decided::Filled)) => {
+                let Some(object) = frame.object.take() else { return Err(decode("an instance that was not made", at)) };
+                fill(&shape, &object, parts.first(), at)?;
+                object
+            }
             Make::Decided(shape) => {
                 let made = self.decide(&shape, parts, frame.flags & NOT_ITS_OWN != 0, at)?;
                 if is_skip(made.get()) {
@@ -278,11 +283,20 @@ pub(super) fn is_leaf(value: &Owned) -> bool {
 }
 
 /// An instance, made by the registered `decode` of its class.
-fn custom(shape: &Shape, state: Option<&Owned>, at: usize) -> Result<Owned> {
+pub(super) fn custom(shape: &Shape, state: Option<&Owned>, at: usize) -> Result<Owned> {
     let gone = || decode("a class whose `decode` is gone", at);
     let known = shape.plan.as_ref().and_then(|plan| plan.registration.clone());
     let (Some(known), Some(state)) = (known, state) else { return Err(gone()) };
     by_decode(&known, state, shape.version, at)
+}
+
+/// An instance, filled by the registered `decode` of its class.
+fn fill(shape: &Shape, object: &Owned, state: Option<&Owned>, at: usize) -> Result<()> {
+    let known = shape.plan.as_ref().and_then(|plan| plan.registration.clone());
+    let (Some(known), Some(state)) = (known, state) else { return Err(decode("a class whose `decode` is gone", at)) };
+    let function = known.decode.as_ref().ok_or_else(|| decode("a class whose `decode` is gone", at))?;
+    let filled = registry::fill(function, object.get(), state.get());
+    filled.map_err(|fault| fault.of_data(&format!("a content that `{}` can't have", known.name), at))
 }
 
 /// What the registered `decode` makes of what was stored.

@@ -215,6 +215,15 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     }
                 }
             }
+            Decided::Filled => {
+                let Some(plan) = &shape.plan else { return Err(decode("a layout without its class", self.here())) };
+                // SAFETY: the plan's class is alive while the plan is in use.
+                let object = unsafe { plan.fresh()? };
+                let object_id = self.take_id();
+                self.opened(object_id, object.get());
+                let frame = Frame::gather(Make::Decided(shape.clone()), Some(object), len, object_id, self.here());
+                Ok(self.push(frame))
+            }
             Decided::State => {
                 let Some(plan) = &shape.plan else { return Err(decode("a layout without its class", self.here())) };
                 // SAFETY: the plan's class is alive while the plan is in use.

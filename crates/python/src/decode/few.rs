@@ -1,10 +1,13 @@
 //! Small messages: a container of few leaves, perhaps in containers of their own. To make a decoder takes longer than to read them, so
 //! they do without.
 
+mod instances;
+
 use super::leaves::of_any_leaf;
 use super::runs;
 use crate::cpython::{crowd, dict, fill, gc, replace, set, text, Obj, Owned};
-use crate::shapes::{dicts, names, Shape};
+use crate::schema::Schema;
+use crate::shapes::{dicts, names, Build, Shape};
 use crate::types::datetime;
 use holdall_format::model::{self, Bytes, KnownType, Leaf, Name, RareLeaf, Seq, ShapeKind, ShapeReader as _};
 use holdall_format::{Reader, Token};
@@ -21,7 +24,9 @@ const MOST_SHAPES: usize = 8;
 const DEEPEST: usize = 6;
 
 /// What was read of a message.
-struct State {
+struct State<'s> {
+    /// The type by which the message is loaded, which says how instances of its classes are made.
+    schema: Option<&'s Schema>,
     /// What has the numbers from 1 on; the container of the message has 0. Each is held by what it is in, or by a shape.
     numbered: [MaybeUninit<Obj>; MOST_NUMBERS],
     len: usize,
@@ -29,11 +34,19 @@ struct State {
     shapes_len: usize,
 }
 
-impl State {
+impl State<'_> {
     #[inline(always)]
     fn number(&mut self, object: Obj) -> Option<()> {
         self.numbered.get_mut(self.len)?.write(object);
         self.len += 1;
+        Some(())
+    }
+
+    /// Gives the next number of a shape to this one.
+    #[inline(always)]
+    fn keep(&mut self, shape: &Rc<Shape>) -> Option<()> {
+        *self.shapes.get_mut(self.shapes_len)? = Some(shape.clone());
+        self.shapes_len += 1;
         Some(())
     }
 
@@ -50,8 +63,9 @@ impl State {
 /// # Safety
 /// The GIL is held.
 #[inline(always)]
-pub unsafe fn few<'i, R: Reader<'i>>(r: &mut R) -> Option<Owned> {
+pub unsafe fn few<'i, R: Reader<'i>>(r: &mut R, schema: Option<&Schema>) -> Option<Owned> {
     let mut state = State {
+        schema,
         numbered: [const { MaybeUninit::uninit() }; MOST_NUMBERS],
         len: 0,
         shapes: [const { None }; MOST_SHAPES],
@@ -73,7 +87,7 @@ pub unsafe fn few<'i, R: Reader<'i>>(r: &mut R) -> Option<Owned> {
 /// # Safety
 /// The GIL is held; what `state` has is alive.
 #[inline(always)]
-unsafe fn container<'i, R: Reader<'i>>(r: &mut R, state: &mut State, depth: usize) -> Option<Owned> {
+unsafe fn container<'i, R: Reader<'i>>(r: &mut R, state: &mut State<'_>, depth: usize) -> Option<Owned> {
     // SAFETY: the GIL is held, by contract; the reader has checked what its tokens say.
     unsafe {
         match r.next().ok()? {
@@ -87,9 +101,17 @@ unsafe fn container<'i, R: Reader<'i>>(r: &mut R, state: &mut State, depth: usiz
                 known_names(state, &shape, &known)?;
                 values(r, state, depth, &known)
             }
+            Token::NewShape(shape) if shape.kind == ShapeKind::Object => {
+                let shape = instances::layout(&shape, state)?;
+                instances::instance(r, state, depth, &shape)
+            }
+            Token::NewShape(shape) if shape.kind == ShapeKind::Enum => instances::member(r, &shape, state),
             Token::Instance(number) => {
                 let shape = state.shapes.get(number)?.clone()?;
-                values(r, state, depth, &shape)
+                match shape.build {
+                    Build::Typed(_) => instances::instance(r, state, depth, &shape),
+                    _ => values(r, state, depth, &shape),
+                }
             }
             Token::Floats(seq, run) if run.len() <= MOST => runs::of_floats(seq, run).ok(),
             Token::Ints(seq, run) if run.len() <= MOST => runs::of_ints(seq, run).ok(),
@@ -100,6 +122,7 @@ unsafe fn container<'i, R: Reader<'i>>(r: &mut R, state: &mut State, depth: usiz
                 members(r, state, Owned::new(ffi::PyFrozenSet_New(std::ptr::null_mut()))?, len)
             }
             Token::DateTime { bits, zoned } => moment(r, bits, zoned),
+            Token::KnownType(known @ (KnownType::Decimal | KnownType::Uuid)) => instances::known(r, known),
             Token::KnownType(known @ (KnownType::Date | KnownType::Timedelta | KnownType::Time)) => {
                 let Ok(Some(Leaf::Int(number))) = r.leaf() else { return None };
                 if known == KnownType::Time && !matches!(r.leaf(), Ok(Some(Leaf::None))) {
@@ -115,7 +138,13 @@ unsafe fn container<'i, R: Reader<'i>>(r: &mut R, state: &mut State, depth: usiz
 /// # Safety
 /// As for [`container`].
 #[inline(always)]
-unsafe fn items<'i, R: Reader<'i>>(r: &mut R, state: &mut State, depth: usize, seq: Seq, len: usize) -> Option<Owned> {
+unsafe fn items<'i, R: Reader<'i>>(
+    r: &mut R,
+    state: &mut State<'_>,
+    depth: usize,
+    seq: Seq,
+    len: usize,
+) -> Option<Owned> {
     // SAFETY: the new object has `len` empty slots, which stay empty if an item can't be read.
     unsafe {
         let (object, places) = runs::sequence(seq, len).ok()?;
@@ -130,7 +159,7 @@ unsafe fn items<'i, R: Reader<'i>>(r: &mut R, state: &mut State, depth: usize, s
 ///
 /// # Safety
 /// As for [`container`]; `set` is a new set or frozenset.
-unsafe fn members<'i, R: Reader<'i>>(r: &mut R, state: &mut State, set: Owned, len: usize) -> Option<Owned> {
+unsafe fn members<'i, R: Reader<'i>>(r: &mut R, state: &mut State<'_>, set: Owned, len: usize) -> Option<Owned> {
     // SAFETY: by the contract. The members' hashes run no code of the program's: they are leaves.
     unsafe {
         for before in 0..len {
@@ -172,7 +201,7 @@ unsafe fn moment<'i, R: Reader<'i>>(r: &mut R, bits: u64, zoned: bool) -> Option
 /// # Safety
 /// As for [`container`].
 #[inline(always)]
-unsafe fn pairs<'i, R: Reader<'i>>(r: &mut R, state: &mut State, depth: usize, len: usize) -> Option<Owned> {
+unsafe fn pairs<'i, R: Reader<'i>>(r: &mut R, state: &mut State<'_>, depth: usize, len: usize) -> Option<Owned> {
     // SAFETY: the GIL is held; the reader has checked the bytes of `Leaf::Ascii`. Hashing strings runs no code.
     unsafe {
         let object = Owned::new(ffi::PyDict_New())?;
@@ -191,12 +220,20 @@ unsafe fn pairs<'i, R: Reader<'i>>(r: &mut R, state: &mut State, depth: usize, l
 }
 
 /// Takes the names of a shape that came before in another message. `None`: they don't fit.
-fn known_names(state: &mut State, token: &model::Shape<'_>, shape: &Rc<Shape>) -> Option<()> {
-    if shape.names.len() != token.fields || shape.template.get()?.is_none() {
+fn known_names(state: &mut State<'_>, token: &model::Shape<'_>, shape: &Rc<Shape>) -> Option<()> {
+    shape.template.get()?.as_ref()?;
+    all_names(state, token, shape)?;
+    state.keep(shape)
+}
+
+/// Takes all names of such a shape, the class's own first. `None`: they don't fit.
+#[inline(always)]
+fn all_names(state: &mut State<'_>, token: &model::Shape<'_>, shape: &Shape) -> Option<()> {
+    if shape.names.len() != token.fields {
         return None;
     }
     let mut references = shape.references.iter().peekable();
-    for (at, name) in shape.names.iter().enumerate() {
+    for (at, name) in shape.all_names().enumerate() {
         match references.next_if(|reference| reference.0 == at) {
             // A name that was a reference is one here as well: it must lead to the same string.
             Some(&(_, number)) if state.get(number)? != name.get() => return None,
@@ -204,8 +241,6 @@ fn known_names(state: &mut State, token: &model::Shape<'_>, shape: &Rc<Shape>) -
             None => state.number(name.get())?,
         }
     }
-    *state.shapes.get_mut(state.shapes_len)? = Some(shape.clone());
-    state.shapes_len += 1;
     Some(())
 }
 
@@ -215,7 +250,7 @@ fn known_names(state: &mut State, token: &model::Shape<'_>, shape: &Rc<Shape>) -
 /// As for [`container`].
 unsafe fn new_dict<'i, R: Reader<'i>>(
     r: &mut R,
-    state: &mut State,
+    state: &mut State<'_>,
     depth: usize,
     token: &model::Shape<'i>,
 ) -> Option<Owned> {
@@ -260,7 +295,7 @@ unsafe fn new_dict<'i, R: Reader<'i>>(
 /// # Safety
 /// As for [`container`].
 #[inline(always)]
-unsafe fn values<'i, R: Reader<'i>>(r: &mut R, state: &mut State, depth: usize, shape: &Shape) -> Option<Owned> {
+unsafe fn values<'i, R: Reader<'i>>(r: &mut R, state: &mut State<'_>, depth: usize, shape: &Shape) -> Option<Owned> {
     // SAFETY: the GIL is held; a copy of a template has a slot for each name, which nobody else has seen.
     unsafe {
         let object = Owned::new(ffi::PyDict_Copy(shape.template.get()?.as_ref()?.get()))?;
@@ -275,7 +310,7 @@ unsafe fn values<'i, R: Reader<'i>>(r: &mut R, state: &mut State, depth: usize, 
 #[inline(always)]
 unsafe fn fill_values<'i, R: Reader<'i>>(
     r: &mut R,
-    state: &mut State,
+    state: &mut State<'_>,
     depth: usize,
     object: Owned,
     len: usize,
@@ -298,7 +333,7 @@ unsafe fn fill_values<'i, R: Reader<'i>>(
 /// # Safety
 /// As for [`container`].
 #[inline(always)]
-unsafe fn value<'i, R: Reader<'i>>(r: &mut R, state: &mut State, depth: usize) -> Option<(Owned, bool)> {
+unsafe fn value<'i, R: Reader<'i>>(r: &mut R, state: &mut State<'_>, depth: usize) -> Option<(Owned, bool)> {
     let marked = r.mark();
     // SAFETY: by the contract.
     unsafe {
@@ -326,7 +361,7 @@ unsafe fn value<'i, R: Reader<'i>>(r: &mut R, state: &mut State, depth: usize) -
 /// # Safety
 /// As for [`container`].
 #[inline(never)]
-unsafe fn nested<'i, R: Reader<'i>>(r: &mut R, state: &mut State, depth: usize) -> Option<Owned> {
+unsafe fn nested<'i, R: Reader<'i>>(r: &mut R, state: &mut State<'_>, depth: usize) -> Option<Owned> {
     // SAFETY: the contract is the same.
     unsafe { container(r, state, depth) }
 }

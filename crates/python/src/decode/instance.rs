@@ -192,7 +192,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Build::Based { class, base, .. } => self.based(shape, *class, *base),
             Build::Upgraded { plan, .. } => self.upgraded(shape, plan, len),
             Build::Enum => self.gather(Make::Enum(shape.clone()), 1),
-            Build::Custom => self.gather(Make::Custom(shape.clone()), 1),
+            Build::Custom => self.custom_on_value(shape),
             Build::Record => self.record_of(shape, len),
             Build::Decided(_) => self.decided_instance(shape),
             Build::Unresolved => {

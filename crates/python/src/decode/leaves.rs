@@ -155,6 +155,69 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(self.push(Frame::gather(Make::Based(shape.clone()), None, 1, object_id, at)))
     }
 
+    /// An instance that the registered `decode` of its class makes: at once if it is of a leaf, or of a tuple of few.
+    ///
+    /// The frames of both took as long as making a point in time of another library's.
+    pub(crate) fn custom_on_value(&mut self, shape: &Rc<Shape>) -> Result<Option<Owned>> {
+        self.claim(1, bytes_of(1))?;
+        let (object_id, at, before, ids) = (self.take_id(), self.here(), self.r.place(), self.object_ids());
+        if self.elsewhere.again.is_none() {
+            let mut held = HashCost::default();
+            if let Some(state) = self.small_state(&mut held)? {
+                let made = super::build::custom(shape, Some(&state), at)?;
+                self.object_id = object_id;
+                self.add_hash_cost(gathered(held, 1));
+                return self.done(Some(made));
+            }
+            self.back_to(before, ids);
+        }
+        Ok(self.push(Frame::gather(Make::Custom(shape.clone()), None, 1, object_id, at)))
+    }
+
+    /// A leaf, or a tuple of few leaves and objects that were met before; adds what hashing it costs. `None`: the caller goes
+    /// [`Decoder::back_to`] where it begins.
+    fn small_state(&mut self, held: &mut HashCost) -> Result<Option<Owned>> {
+        const FEW: usize = 4;
+        let before = self.r.place();
+        if let Some(leaf) = self.plain_leaf()? {
+            return Ok(Some(leaf));
+        }
+        self.r.rewind(before);
+        let Token::Tuple(len @ 1..=FEW) = self.r.token()? else { return Ok(None) };
+        // SAFETY: the GIL is held while a decoder lives. Nobody else sees the tuple before its slots are filled.
+        let state = unsafe { Owned::new(ffi::PyTuple_New(len as isize)) }.ok_or_else(raised)?;
+        for at in 0..len {
+            let before = self.r.place();
+            let part = match self.plain_leaf()? {
+                Some(leaf) => leaf,
+                None => {
+                    self.r.rewind(before);
+                    match self.r.token()? {
+                        Token::Reference(number) if self.r.indexed().is_none() => {
+                            match self.tables.numbered.get(number as usize) {
+                                Some(Numbered { object: Some(object), hash_cost, state: State::Whole, .. }) => {
+                                    held.add(*hash_cost);
+                                    object.clone()
+                                }
+                                _ => return Ok(None),
+                            }
+                        }
+                        token @ Token::AssignId => match self.shared_field(token, accepts::ALL)? {
+                            Some(part) => part,
+                            None => return Ok(None),
+                        },
+                        _ => return Ok(None),
+                    }
+                }
+            };
+            // SAFETY: `at` is below the tuple's length.
+            unsafe { fill::tuple_item(state.get(), at, part) };
+        }
+        self.charge_read(len, 64 + 8 * len)?;
+        *held = held.around(1, len);
+        Ok(Some(state))
+    }
+
     /// A leaf of any form, without an id.
     fn plain_leaf(&mut self) -> Result<Option<Owned>> {
         if let Some(leaf) = self.next_leaf(accepts::ALL)? {
@@ -283,8 +346,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// else, and nothing was read. Making an int of the number, and looking at that, took as long as making the date.
     #[inline(always)]
     fn of_number(&mut self, known: KnownType) -> Result<Option<(Owned, HashCost)>> {
-        if !matches!(known, KnownType::Date | KnownType::Timedelta | KnownType::Time) {
-            return Ok(None);
+        match known {
+            KnownType::Date | KnownType::Timedelta | KnownType::Time => {}
+            KnownType::Decimal | KnownType::Uuid => return self.of_short_leaf(known),
+            _ => return Ok(None),
         }
         let before = self.r.place();
         let Some(Leaf::Int(number)) = self.r.leaf()? else {
@@ -302,6 +367,40 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         self.r.rewind(before);
         Ok(None)
+    }
+
+    /// A decimal of few digits, or a UUID, of the leaf that comes next. `None`: it is something else, and nothing was read.
+    fn of_short_leaf(&mut self, known: KnownType) -> Result<Option<(Owned, HashCost)>> {
+        /// Longer ones have the usual way, which charges what their making costs.
+        const MOST_DIGITS: usize = 40;
+        let before = self.r.place();
+        // SAFETY: the GIL is held and the collector pauses while a decoder lives; the reader has checked the bytes of `Leaf::Ascii`.
+        let made = unsafe {
+            match (known, self.r.leaf()?) {
+                (KnownType::Decimal, Some(Leaf::Ascii(text))) if text.len() <= MOST_DIGITS => {
+                    types::number::quick_decimal(self.py, text)
+                }
+                (KnownType::Uuid, Some(Leaf::Bytes(bytes))) => {
+                    bytes.try_into().ok().and_then(|bytes| types::textual::quick_uuid(self.py, bytes))
+                }
+                _ => None,
+            }
+        };
+        let Some(made) = made else {
+            // The usual way says what is wrong with it.
+            // SAFETY: the GIL is held while a decoder lives.
+            unsafe { ffi::PyErr_Clear() };
+            self.r.rewind(before);
+            return Ok(None);
+        };
+        if !self.r.trusted() {
+            let (work, bytes) =
+                if known == KnownType::Uuid { (1, 32) } else { (20 + MOST_DIGITS / 2, 64 + MOST_DIGITS) };
+            self.rules.work.charge(work, "what is made of shared values, or takes long to make", self.here())?;
+            self.charge(bytes)?;
+        }
+        let whole = HashCost::default().around(1, 1);
+        Ok(Some((made, HashCost { values: whole.values + HashCost::VALUES_OF_CODE, ..whole })))
     }
 
     /// An instance of a known type, and what hashing it costs. `None`: one of its parts is no leaf.

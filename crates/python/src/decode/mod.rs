@@ -19,6 +19,7 @@ mod instance;
 mod late;
 mod leaves;
 mod left_out;
+mod named;
 mod partial;
 mod recipe;
 mod resolve;
@@ -47,6 +48,7 @@ use dialect::Dialect;
 use elsewhere::Elsewhere;
 pub use frame::DOCUMENT;
 pub use leaves::lone_leaf;
+pub use named::Named;
 
 use crate::budget::hash_cost::HashCost;
 use crate::shapes::Shape;
@@ -70,6 +72,7 @@ pub const NO_ID: u32 = u32::MAX;
 pub struct Options {
     /// Classes that may be built by name, and modules whose classes may.
     pub types: Vec<Owned>,
+    pub named: Named,
     /// Instances of unknown classes become records.
     pub records: bool,
     pub trust: bool,
@@ -214,7 +217,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         lender: Option<Lender<'i>>,
     ) -> Self {
         let input = r.remaining();
-        let mut tables = Scratch::take(D::scratch());
+        let mut tables = Scratch::take(py, D::scratch());
         tables.expect(input);
         Decoder {
             r,
@@ -272,7 +275,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline(always)]
     pub fn done_with(self) {
         if let Some(place) = D::scratch() {
-            self.tables.keep(place);
+            self.tables.keep(self.py, place);
         }
     }
 

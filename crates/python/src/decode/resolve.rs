@@ -2,7 +2,7 @@
 
 use crate::classes::declared::Declared;
 use crate::classes::defaults::{lacking, refused_field};
-use crate::classes::how::How;
+use crate::classes::how::{How, STATE};
 use crate::classes::plan;
 use crate::classes::plan::Plan;
 use crate::classes::registry;
@@ -23,6 +23,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyModule, PyType};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
+
+/// Whether these are the fields of what is made empty and filled by registered functions.
+fn is_state(names: &[Owned]) -> bool {
+    // SAFETY: names are strings that are held.
+    matches!(names, [name] if unsafe { text::ascii(name.get()) } == Some(STATE.as_bytes()))
+}
 
 /// A shape from its names; in the shape of a class, the class's name comes first.
 pub(crate) fn shape_named(
@@ -296,6 +302,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let renamed = plan.rename(self.py, &mut shape.names, shape.version)?;
         if let (How::Custom, ShapeKind::Object, Some(known)) = (&plan.how, shape.kind, &plan.registration) {
+            if known.fills && is_state(&shape.names) {
+                return Ok(Build::Decided(Decided::Filled));
+            }
             if known.decode_takes_version && known.version != shape.version {
                 return Ok(into(plan));
             }
@@ -442,11 +451,23 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if let Some(class) = self.rules.schema.and_then(|schema| schema.permitted.get(name)) {
             return Ok(Some(class.clone()));
         }
-        for permitted in &self.options.types {
+        let is_it = |class: &Owned| -> Result<bool> {
+            match crate::cpython::held(self.py, class).cast::<PyType>() {
+                Ok(class) => Ok(plan::is_named(class, name)?),
+                Err(_) => Ok(false),
+            }
+        };
+        if let Some(class) = self.options.named.find(name).and_then(|at| self.options.types.get(at)) {
+            if is_it(class)? {
+                return Ok(Some(class.clone()));
+            }
+        }
+        for (at, permitted) in self.options.types.iter().enumerate() {
             // SAFETY: `self.options` holds it.
             let permitted = unsafe { Bound::from_borrowed_ptr(self.py, permitted.get()) };
             if let Ok(class) = permitted.cast::<PyType>() {
                 if plan::is_named(class, name)? {
+                    self.options.named.keep(name, at);
                     // SAFETY: `permitted`, which `self.options` holds, is this class.
                     return Ok(Some(unsafe { Owned::borrowed(class.as_ptr()) }));
                 }

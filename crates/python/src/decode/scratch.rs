@@ -1,14 +1,14 @@
-//! The tables that one load leaves for the next of its thread: empty, but with their memory.
+//! The tables that one load leaves for the next: empty, but with their memory.
 
 use super::frame::Frame;
 use super::Numbered;
 use crate::cpython::Owned;
 use crate::memory::Vec;
 use crate::shapes::Shape;
-use std::cell::Cell;
+use crate::state::{Left, Name, StateSlot};
+use pyo3::Python;
 use std::convert::Infallible;
 use std::rc::Rc;
-use std::thread::LocalKey;
 
 /// More entries of a table than this are not kept.
 const MOST: usize = 1 << 10;
@@ -22,19 +22,17 @@ pub struct Scratch<M> {
     pub(crate) leaves: Vec<Owned>,
 }
 
-/// Where a thread keeps them. They are taken out during a load: one within it, from a hook, makes its own.
-pub type Place<M> = LocalKey<Cell<Option<Box<Scratch<M>>>>>;
+/// Where they are kept.
+pub type Place<M> = StateSlot<Left<Scratch<M>>>;
 
-thread_local! {
-    /// For all dialects that make nothing of their own.
-    pub(crate) static PLAIN: Cell<Option<Box<Scratch<Infallible>>>> = const { Cell::new(None) };
-}
+/// For all dialects that make nothing of their own.
+// SAFETY: no other slot has this name.
+pub(crate) static PLAIN: Place<Infallible> = unsafe { StateSlot::new(Name::TablesOfLoads) };
 
-impl<M> Scratch<M> {
+impl<M: 'static> Scratch<M> {
     #[inline(always)]
-    pub(super) fn take(place: Option<&'static Place<M>>) -> Box<Self> {
-        // A thread that ends has no place any more.
-        place.and_then(|place| place.try_with(Cell::take).ok().flatten()).unwrap_or_else(Self::new)
+    pub(super) fn take(py: Python<'_>, place: Option<&'static Place<M>>) -> Box<Self> {
+        place.and_then(|place| place.take(py)).unwrap_or_else(Self::new)
     }
 
     #[cold]
@@ -54,14 +52,14 @@ impl<M> Scratch<M> {
 
     /// Gives the tables back, whose objects are let go before.
     #[inline(always)]
-    pub(super) fn keep(mut self: Box<Self>, place: &'static Place<M>) {
+    pub(super) fn keep(mut self: Box<Self>, py: Python<'_>, place: &'static Place<M>) {
         self.stack.clear();
         self.numbered.clear();
         self.shapes.clear();
         self.leaves.clear();
         let most = self.stack.capacity().max(self.numbered.capacity());
         if most.max(self.shapes.capacity()).max(self.leaves.capacity()) <= MOST {
-            let _ = place.try_with(|place| place.set(Some(self)));
+            place.set(py, self);
         }
     }
 }

@@ -19,9 +19,9 @@ use crate::cpython::{gc, references, Obj, Owned, Type};
 use crate::encode::memo::{Memo, Met};
 use crate::error::{detour, Detour, HoldallError, Result};
 use crate::memory::{HashMap, Vec};
+use crate::state::{Left, Name, StateSlot};
 use frame::Frame;
 use pyo3::prelude::*;
-use std::cell::Cell;
 use std::rc::Rc;
 use strategy::ClassInfo;
 use user_memo::UserMemo;
@@ -55,10 +55,8 @@ struct Tables {
     stack: Vec<Frame>,
 }
 
-thread_local! {
-    /// Taken out during a call: a nested call (from a `__deepcopy__`) makes its own.
-    static TABLES: Cell<Option<Box<Tables>>> = const { Cell::new(None) };
-}
+// SAFETY: no other slot has this name.
+static TABLES: StateSlot<Left<Tables>> = unsafe { StateSlot::new(Name::TablesOfCopies) };
 
 /// How many entries the reused tables keep room for.
 const KEPT: usize = 1 << 12;
@@ -107,8 +105,9 @@ struct Copier<'py> {
 /// # Safety
 /// `root` is alive for the length of the call, and `memo` is a dict.
 pub unsafe fn deepcopy(py: Python<'_>, root: Obj, memo: Option<Owned>) -> Result<Owned> {
-    let mut tables =
-        TABLES.take().unwrap_or_else(|| Box::new(Tables { memo: Memo::new(), tracked: Vec::new(), stack: Vec::new() }));
+    let mut tables = TABLES
+        .take(py)
+        .unwrap_or_else(|| Box::new(Tables { memo: Memo::new(), tracked: Vec::new(), stack: Vec::new() }));
     let copied = crate::encode::tracking_if_asked(|tracks_all| {
         let mut copier = Copier::new(py, &mut tables, memo.clone());
         copier.tracks_all = tracks_all;
@@ -122,7 +121,7 @@ pub unsafe fn deepcopy(py: Python<'_>, root: Obj, memo: Option<Owned>) -> Result
     });
     tables.tracked.shrink_to(KEPT);
     tables.stack.shrink_to(KEPT);
-    TABLES.set(Some(tables));
+    TABLES.set(py, tables);
     copied
 }
 

@@ -6,6 +6,7 @@ use crate::budget::hash_cost::frees_by_recursion;
 use crate::budget::hash_cost::hashes_by_identity;
 use crate::budget::hash_cost::HashCost;
 use crate::budget::scale::Scale;
+use crate::cpython::class::has_trash_can;
 use crate::cpython::{Obj, Owned};
 use crate::encode::dialect::Dialect;
 use crate::error::{encode, raised, Fault, Result};
@@ -23,14 +24,14 @@ const MOST_FRAMES: usize = 2 * HashCost::MOST_FREED as usize;
 /// Keys of up to this many items per tuple and this many levels need no bookkeeping.
 const FLAT_ITEMS: isize = 16;
 const FLAT_LEVELS: usize = 4;
-/// CPython's default limit, below which a hash in a class's own code never recurses deeper than a load accepts.
+/// CPython's default limit, below which a hash in a class's own code never recurses deeper than a load accepts. (Since 3.12 a level
+/// counts once instead of twice, so that instances which refer to each other are counted, too.)
 const USUAL_RECURSION: c_int = 1_000;
 /// A dict or tuple with an exception's arguments or fields is between the exception and its content.
 const BETWEEN: usize = 2;
 
 /// Flags of classes whose instances are freed without recursion.
-const NEVER: std::ffi::c_ulong = ffi::Py_TPFLAGS_HEAPTYPE
-    | ffi::Py_TPFLAGS_LIST_SUBCLASS
+const NEVER: std::ffi::c_ulong = ffi::Py_TPFLAGS_LIST_SUBCLASS
     | ffi::Py_TPFLAGS_UNICODE_SUBCLASS
     | ffi::Py_TPFLAGS_BYTES_SUBCLASS
     | ffi::Py_TPFLAGS_LONG_SUBCLASS
@@ -75,7 +76,9 @@ impl<D: Dialect> Encoder<'_, D> {
             // An instance can only be deep by a tuple, or by other instances, whose code CPython itself stops in time.
             ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) == 0
                 || hashes_by_identity(key)
-                || (self.linked_tuples < LOOKED_AT && ffi::Py_GetRecursionLimit() <= USUAL_RECURSION)
+                || (self.linked_tuples < LOOKED_AT
+                    && (cfg!(not(Py_3_12)) || self.linked_instances < LOOKED_AT)
+                    && ffi::Py_GetRecursionLimit() <= USUAL_RECURSION)
         }
     }
 
@@ -106,6 +109,9 @@ impl<D: Dialect> Encoder<'_, D> {
         let has = |flags| unsafe { ffi::PyType_HasFeature(class, flags) != 0 };
         if has(ffi::Py_TPFLAGS_TUPLE_SUBCLASS) {
             self.linked_tuples += 1;
+        }
+        if cfg!(Py_3_12) && has(ffi::Py_TPFLAGS_HEAPTYPE) {
+            self.linked_instances += 1;
         }
         if !has(NEVER) && freed_by_recursion(class) != 0 && self.link_holder() {
             // SAFETY: as above.
@@ -373,7 +379,8 @@ fn freed_by_recursion(class: *mut ffi::PyTypeObject) -> usize {
     unsafe {
         let has = |flags| ffi::PyType_HasFeature(class, flags) != 0;
         let deque = usize::from(HashCost::OF_DEQUE);
-        if has(NEVER) || class == addr_of_mut!(ffi::PyDict_Type) || class == addr_of_mut!(ffi::PyTuple_Type) {
+        let is_builtin = class == addr_of_mut!(ffi::PyDict_Type) || class == addr_of_mut!(ffi::PyTuple_Type);
+        if has(NEVER) || is_builtin || has_trash_can(class) {
             0
         } else if class == addr_of_mut!(ffi::PySlice_Type) {
             usize::from(HashCost::OF_SLICE)

@@ -3,12 +3,15 @@
 use crate::cpython::dict::{self, Position};
 use crate::cpython::{text, Obj, Owned};
 use crate::encode::dialect::{Dialect, Native, NativeWriter};
+use crate::encode::sequence::items;
+use crate::encode::value::is_leaf;
 use crate::encode::{shapes, Encoder, Frame, Kind};
 use crate::error::Result;
 use crate::memory::Vec;
 use crate::types::walker::BY_PARENT;
-use holdall_format::model::ShapeKind;
-use holdall_format::Writer;
+use holdall_format::model::{Seq, ShapeKind};
+use pyo3::ffi;
+use std::ptr::addr_of_mut;
 
 impl<W: NativeWriter> Encoder<'_, Native<W>> {
     /// Writes a dict by its shape, if all of its keys are names.
@@ -22,16 +25,18 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         unsafe {
             if let Some(entries) = dict::entries(object) {
                 if entries.is_empty() || entries.len() > shapes::MOST_KEYS {
-                    return self.table(object);
+                    return self.named_pairs(object, entries);
                 }
                 let shape = if self.tables.shapes.is_dict(hint, entries) {
                     self.tables.shapes.new_in_a_row = 0;
                     self.w.instance(hint as usize);
                     hint
+                } else if !self.options.canonical && self.tables.shapes.is_fruitless_at_once(entries) {
+                    return self.named_pairs(object, entries);
                 } else {
                     match self.dict_shape(entries)? {
                         Some(shape) => shape,
-                        None => return self.table(object),
+                        None => return self.named_pairs(object, entries),
                     }
                 };
                 self.last_shape = shape;
@@ -63,6 +68,40 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             }
             self.odd_dict(object)
         }
+    }
+
+    /// Writes a dict whose keys are strings pair by pair: leaves, and lists of leaves, without a frame.
+    ///
+    /// # Safety
+    /// `object` is a dict, and these are its entries.
+    #[inline(always)]
+    unsafe fn named_pairs(&mut self, object: Obj, entries: &[(Obj, Obj)]) -> Result<()> {
+        self.w.dict(entries.len());
+        if self.looks_closely {
+            let whole = Left { at: 0, len: entries.len(), value_next: false };
+            // SAFETY: a dict, by contract.
+            unsafe { self.rest_of_pairs(object, self.tables.stack.len(), whole) };
+            return Ok(());
+        }
+        for (at, &(key, value)) in entries.iter().enumerate() {
+            // SAFETY: the keys are strings, by contract. Nothing here runs Python code before the frame is pushed.
+            unsafe {
+                self.text(key, BY_PARENT)?;
+                if self.leaf(value, BY_PARENT)? {
+                    continue;
+                }
+                let depth = self.tables.stack.len();
+                let done = self.shallow(value)?;
+                if done && self.tables.stack.len() == depth {
+                    continue;
+                }
+                let at = at + usize::from(done);
+                let rest = Left { at, len: entries.len() - at, value_next: !done };
+                self.rest_of_pairs(object, depth, rest);
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Writes the head of a dict that doesn't have the expected shape. `None`: nothing was written, it is to be written pair
@@ -131,7 +170,43 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
     }
 }
 
-impl<D: Dialect> Encoder<'_, D> {
+impl<W: NativeWriter> Encoder<'_, Native<W>> {
+    /// Leaves the rest of a dict's pairs to the walk, from a frame at that depth: what was written last may have one above.
+    ///
+    /// # Safety
+    /// `object` is a live dict.
+    #[inline]
+    unsafe fn rest_of_pairs(&mut self, object: Obj, depth: usize, left: Left) {
+        if left.len == 0 {
+            return;
+        }
+        // SAFETY: by the contract.
+        let frame = Frame::new(unsafe { Owned::borrowed(object) }, Kind::Pairs);
+        let Left { at, len, value_next } = left;
+        self.tables.stack.insert(depth, Frame { at: at as isize, len, value_next, ..frame });
+    }
+
+    /// Writes a key that is `bytes` or a tuple of leaves. `false`: it is none, and nothing was written.
+    ///
+    /// # Safety
+    /// `key` is alive.
+    #[inline]
+    unsafe fn plain_key(&mut self, key: Obj) -> Result<bool> {
+        // SAFETY: by the contract; items are read of a tuple. A key of leaves hashes without recursion, so that it needs no check.
+        unsafe {
+            let class = ffi::Py_TYPE(key);
+            if class == addr_of_mut!(ffi::PyBytes_Type) {
+                if !self.met(key, BY_PARENT)? {
+                    Native::bytes(self, key)?;
+                }
+                return Ok(true);
+            }
+            Ok(class == addr_of_mut!(ffi::PyTuple_Type)
+                && items(key, Seq::Tuple).iter().all(|&item| is_leaf(item))
+                && self.shallow(key)?)
+        }
+    }
+
     /// Writes a dict pair by pair.
     pub(crate) unsafe fn table(&mut self, object: Obj) -> Result<()> {
         // SAFETY: callers pass a live dict.
@@ -142,23 +217,63 @@ impl<D: Dialect> Encoder<'_, D> {
             let mut position = Position(0);
             let mut before = 0;
             let mut value_next = false;
-            while !D::Writer::KEYS_ARE_TEXT && !self.looks_closely {
+            while !self.looks_closely {
                 let Some((key, value)) = position.next(object) else { return Ok(()) };
-                if !self.leaf(key, BY_PARENT)? {
-                    break;
-                }
-                if !self.leaf(value, BY_PARENT)? {
-                    value_next = true;
+                value_next = self.leaf(key, BY_PARENT)?;
+                if !value_next || !self.leaf(value, BY_PARENT)? {
                     break;
                 }
                 before = position.0;
                 left -= 1;
             }
-            if left > 0 {
-                let frame = Frame::new(Owned::borrowed(object), Kind::Pairs);
-                self.tables.stack.push(Frame { at: before, len: left, value_next, ..frame });
+            let rest = Left { at: before as usize, len: left, value_next };
+            // What is freed by recursion, as instances of a subclass are, must be seen on the stack while it leads to something.
+            match self.looks_closely || ffi::Py_TYPE(object) != addr_of_mut!(ffi::PyDict_Type) {
+                true => self.rest_of_pairs(object, self.tables.stack.len(), rest),
+                false => self.table_of_short(object, rest)?,
             }
         }
         Ok(())
     }
+
+    /// Goes on with a dict: lists and tuples of leaves need no frame either, as keys or values. Leaves alone have a loop of their own,
+    /// which was an eighth slower with this in it.
+    ///
+    /// # Safety
+    /// `object` is a live dict, of no subclass.
+    #[inline(never)]
+    unsafe fn table_of_short(&mut self, object: Obj, left: Left) -> Result<()> {
+        let Left { at, mut len, mut value_next } = left;
+        let (mut position, depth) = (Position(at as isize), self.tables.stack.len());
+        // SAFETY: by the contract. No Python code runs meanwhile.
+        unsafe {
+            loop {
+                let before = position.0;
+                let Some((key, value)) = position.next(object) else { return Ok(()) };
+                if !std::mem::take(&mut value_next) && !self.leaf(key, BY_PARENT)? {
+                    let written = self.plain_key(key)?;
+                    if !written || self.tables.stack.len() != depth {
+                        self.rest_of_pairs(object, depth, Left { at: before as usize, len, value_next: written });
+                        return Ok(());
+                    }
+                }
+                if !(self.leaf(value, BY_PARENT)? || self.shallow(value)?) {
+                    self.rest_of_pairs(object, depth, Left { at: before as usize, len, value_next: true });
+                    return Ok(());
+                }
+                len -= 1;
+                if self.tables.stack.len() != depth {
+                    self.rest_of_pairs(object, depth, Left { at: position.0 as usize, len, value_next: false });
+                    return Ok(());
+                }
+            }
+        }
+    }
+}
+
+/// What is left of a dict: the position of the next pair, how many there are, and whether the key of the first was written.
+struct Left {
+    at: usize,
+    len: usize,
+    value_next: bool,
 }

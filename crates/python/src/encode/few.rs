@@ -3,12 +3,16 @@
 
 use super::dialect::NativeWriter;
 use super::output::Bounded;
+use super::prepared;
 use super::runs::{self, Texts};
 use super::sequence::items;
 use super::text::of_any_width;
 use super::value::{is_leaf, lone_leaf, lone_other};
+use crate::classes::family::Family;
+use crate::classes::how::How;
+use crate::classes::plan::Plan;
 use crate::cpython::set::next_member;
-use crate::cpython::{dict, references, text, Obj};
+use crate::cpython::{dict, references, text, Obj, Owned};
 use crate::types::datetime;
 use crate::types::walker::BY_PARENT;
 use holdall_format::model::{Seq, ShapeKind};
@@ -16,6 +20,7 @@ use holdall_format::Writer;
 use pyo3::ffi;
 use std::mem::MaybeUninit;
 use std::ptr::addr_of_mut;
+use std::rc::Rc;
 
 /// How deep a small message may nest: what is written here recurses.
 const DEEPEST: usize = 6;
@@ -51,6 +56,14 @@ pub trait Form<W: Writer> {
     /// # Safety
     /// `object` is alive.
     unsafe fn size_of_other(&self, _object: Obj) -> Option<usize> {
+        None
+    }
+
+    /// The plan of its class, if this form writes instances of it, and whether the last one was of another class.
+    ///
+    /// # Safety
+    /// `object` is alive, and the GIL held.
+    unsafe fn plan(&mut self, _object: Obj) -> Option<(Rc<Plan>, bool)> {
         None
     }
 
@@ -134,16 +147,26 @@ pub struct Numbered {
     types: bool,
     /// The strings with the numbers from 1 on: the message's container has 0.
     met: Row,
-    /// The keys of all shapes, one behind the other, and where those of each begin and end.
+    /// The keys of all shapes, one behind the other, and where those of each begin and end; the class, or 0 for a dict.
     keys: Row,
-    shapes: [(u8, u8); MOST_SHAPES],
+    shapes: [(u8, u8, usize); MOST_SHAPES],
     len: usize,
+    /// The plan of the last instance: mostly the next is of the same class.
+    plan: Option<Rc<Plan>>,
 }
 
 impl Numbered {
     #[inline(always)]
     pub fn new(tracks: bool, types: bool) -> Numbered {
-        Numbered { tracks, types, met: Row::new(), keys: Row::new(), shapes: [(0, 0); MOST_SHAPES], len: 0 }
+        Numbered {
+            tracks,
+            types,
+            met: Row::new(),
+            keys: Row::new(),
+            shapes: [(0, 0, 0); MOST_SHAPES],
+            len: 0,
+            plan: None,
+        }
     }
 
     /// Writes the number of the shape with these keys. `Some(false)`: there is none. `None`: there is one with equal keys that are
@@ -153,9 +176,9 @@ impl Numbered {
     /// The keys are strings.
     #[inline(always)]
     unsafe fn known<W: NativeWriter>(&self, w: &mut W, entries: &[(Obj, Obj)]) -> Option<bool> {
-        for (number, &(from, to)) in self.shapes[..self.len].iter().enumerate() {
+        for (number, &(from, to, class)) in self.shapes[..self.len].iter().enumerate() {
             let keys = &self.keys.all()[usize::from(from)..usize::from(to)];
-            if keys.len() != entries.len() {
+            if class != 0 || keys.len() != entries.len() {
                 continue;
             }
             if keys.iter().zip(entries).all(|(&known, entry)| known == entry.0) {
@@ -181,29 +204,113 @@ impl Numbered {
         }
         let (from, block) = (self.keys.len, w.shape_begin(ShapeKind::Dict, 0, entries.len()));
         for &(name, _) in entries {
-            // SAFETY: by the contract; a string of one character is not known again by its address.
-            unsafe {
-                let known = if self.tracks && !text::is_singleton(name) { self.met.position(name) } else { None };
-                let written = match known {
-                    Some(at) => {
-                        w.reference(at as u64 + 1);
-                        true
-                    }
-                    None => {
-                        self.met.push(if text::is_singleton(name) { std::ptr::null_mut() } else { name })
-                            && of_any_width(w, name).is_ok()
-                    }
-                };
-                if !written || !self.keys.push(name) {
-                    return false;
-                }
+            // SAFETY: by the contract.
+            if unsafe { !self.name(w, name) } || !self.keys.push(name) {
+                return false;
             }
         }
         w.shape_end(block);
+        self.add(from, 0)
+    }
+
+    /// Writes a name of a shape.
+    ///
+    /// # Safety
+    /// `name` is a string.
+    #[inline(always)]
+    unsafe fn name<W: NativeWriter>(&mut self, w: &mut W, name: Obj) -> bool {
+        // SAFETY: by the contract; a string of one character is not known again by its address.
+        unsafe {
+            let is_singleton = text::is_singleton(name);
+            match if self.tracks && !is_singleton { self.met.position(name) } else { None } {
+                Some(at) => {
+                    w.reference(at as u64 + 1);
+                    true
+                }
+                None => {
+                    self.met.push(if is_singleton { std::ptr::null_mut() } else { name })
+                        && of_any_width(w, name).is_ok()
+                }
+            }
+        }
+    }
+
+    /// Enters a shape whose keys are those from there on.
+    #[inline(always)]
+    fn add(&mut self, from: usize, class: usize) -> bool {
         // There are at most `MOST_TEXTS` keys.
-        self.shapes[self.len] = (from as u8, self.keys.len as u8);
+        self.shapes[self.len] = (from as u8, self.keys.len as u8, class);
         self.len += 1;
         true
+    }
+
+    /// Writes the layout of an instance, or its number.
+    ///
+    /// # Safety
+    /// `object` is an instance of the plan's class.
+    #[inline(always)]
+    unsafe fn layout<W: NativeWriter>(&mut self, w: &mut W, plan: &Plan, object: Obj) -> bool {
+        let class = plan.class() as usize;
+        // SAFETY: by the contract; strings of one character are not known again by their addresses.
+        unsafe {
+            let Some(layout) = prepared::layout::<W>(plan, object) else { return false };
+            for (number, &(from, to, known)) in self.shapes[..self.len].iter().enumerate() {
+                if known == class {
+                    // With other fields it has another shape, about which an encoder has rules.
+                    let keys = &self.keys.all()[usize::from(from)..usize::from(to)];
+                    let same = keys.iter().copied().eq(layout.names.iter().map(Owned::get));
+                    if same {
+                        w.instance(number);
+                    }
+                    return same;
+                }
+            }
+            if self.len == MOST_SHAPES {
+                return false;
+            }
+            let from = self.keys.len;
+            let kept = layout.names.iter().all(|name| self.keys.push(name.get()));
+            if !kept {
+                return false;
+            }
+            let mut names = std::iter::once(&plan.name).chain(&layout.names).map(Owned::get);
+            if self.met.len == 0 {
+                w.shape_again(&layout.bytes);
+                let number = |name| if text::is_singleton(name) { std::ptr::null_mut() } else { name };
+                if !names.all(|name| self.met.push(number(name))) {
+                    return false;
+                }
+            } else {
+                let block = w.shape_begin(prepared::kind_of(plan), plan.version, layout.names.len());
+                if !names.all(|name| self.name(w, name)) {
+                    return false;
+                }
+                w.shape_end(block);
+            }
+            self.add(from, class)
+        }
+    }
+
+    /// Writes an instance of a class.
+    ///
+    /// # Safety
+    /// `object` is an instance of the plan's class, and the GIL held.
+    #[inline(never)]
+    unsafe fn instance<W: NativeWriter>(&mut self, w: &mut W, plan: &Plan, object: Obj) -> bool {
+        // SAFETY: by the contract. Nothing here runs code of the program's.
+        unsafe {
+            match &plan.how {
+                How::Family(Family::Known(known)) => prepared::wrote_known(w, *known, object),
+                How::Enum => match prepared::member_name(plan, object) {
+                    Some(name) => self.layout(w, plan, object) && of_any_width(w, name.get()).is_ok(),
+                    None => false,
+                },
+                _ => {
+                    self.layout(w, plan, object)
+                        && prepared::all_fields(plan, object, |_, _, item| value(self, w, item))
+                }
+            }
+        }
     }
 }
 
@@ -252,12 +359,31 @@ impl<W: NativeWriter> Form<W> for Numbered {
         }
     }
 
+    #[inline]
+    unsafe fn plan(&mut self, object: Obj) -> Option<(Rc<Plan>, bool)> {
+        if !self.types {
+            return None;
+        }
+        // SAFETY: by the contract.
+        unsafe {
+            match &self.plan {
+                Some(known) if known.class() == ffi::Py_TYPE(object) => Some((known.clone(), false)),
+                _ => {
+                    let found = prepared::plan_of(object)?;
+                    self.plan = Some(found.clone());
+                    Some((found, true))
+                }
+            }
+        }
+    }
+
     #[inline(always)]
     unsafe fn other(&mut self, w: &mut W, object: Obj) -> bool {
         // SAFETY: by the contract. None of the members runs code.
         unsafe {
             if !is_set(object) {
-                return datetime::wrote(w, object);
+                return datetime::wrote(w, object)
+                    || Form::<W>::plan(self, object).is_some_and(|(plan, _)| self.instance(w, &plan, object));
             }
             let len = ffi::PySet_GET_SIZE(object) as usize;
             match ffi::Py_TYPE(object) == addr_of_mut!(ffi::PySet_Type) {
@@ -315,7 +441,7 @@ unsafe fn nested<W: Writer>(form: &mut (impl Form<W> + ?Sized), w: &mut W, objec
 /// # Safety
 /// `object` is alive.
 #[inline(always)]
-unsafe fn fits<W: Writer>(form: &(impl Form<W> + ?Sized), object: Obj, left: &mut usize, depth: usize) -> bool {
+unsafe fn fits<W: Writer>(form: &mut (impl Form<W> + ?Sized), object: Obj, left: &mut usize, depth: usize) -> bool {
     // SAFETY: by the contract; an object is read as what its type says.
     let size = unsafe {
         if text::is(object) {
@@ -343,7 +469,12 @@ unsafe fn fits<W: Writer>(form: &(impl Form<W> + ?Sized), object: Obj, left: &mu
 /// # Safety
 /// `object` is alive.
 #[inline(never)]
-unsafe fn parts_fit<W: Writer>(form: &(impl Form<W> + ?Sized), object: Obj, left: &mut usize, depth: usize) -> bool {
+unsafe fn parts_fit<W: Writer>(
+    form: &mut (impl Form<W> + ?Sized),
+    object: Obj,
+    left: &mut usize,
+    depth: usize,
+) -> bool {
     // SAFETY: by the contract; an object is read as what its type says.
     unsafe {
         let Some(less) = left.checked_sub(LEAST) else { return false };
@@ -354,13 +485,27 @@ unsafe fn parts_fit<W: Writer>(form: &(impl Form<W> + ?Sized), object: Obj, left
                 let Some(entries) = dict::entries(object) else { return false };
                 entries.iter().all(|&(key, item)| fits(form, key, left, depth) && fits(form, item, left, depth))
             }
-            None => match form.size_of_other(object).and_then(|size| left.checked_sub(size)) {
-                Some(less) => {
-                    *left = less;
-                    true
+            None => {
+                let (size, plan) = match form.size_of_other(object) {
+                    Some(size) => (size, None),
+                    None => match form.plan(object) {
+                        Some((plan, true)) => (prepared::size(&plan), Some(plan)),
+                        // Its layout was counted with the one before.
+                        Some((plan, false)) => (LEAST, Some(plan)),
+                        None => return false,
+                    },
+                };
+                match left.checked_sub(size) {
+                    Some(less) => *left = less,
+                    None => return false,
                 }
-                None => false,
-            },
+                plan.is_none_or(|plan| match &plan.how {
+                    How::Fields | How::NamedTuple(_) => {
+                        prepared::all_fields(&plan, object, |_, _, item| fits(form, item, left, depth))
+                    }
+                    _ => true,
+                })
+            }
         }
     }
 }

@@ -54,7 +54,7 @@ impl<D: Dialect> Encoder<'_, D> {
         unsafe {
             let class = ffi::Py_TYPE(object);
             if class == addr_of_mut!(ffi::PyDict_Type) {
-                self.dict_body(&Owned::borrowed(object));
+                self.dict_body(&Owned::borrowed(object))?;
             } else if class == addr_of_mut!(ffi::PyList_Type) {
                 self.w.list(ffi::Py_SIZE(object) as usize);
                 self.items(object, Seq::List);

@@ -1,6 +1,6 @@
 //! Dicts and instances: shapes written once, values by position.
 
-use crate::classes::how::{Base, How};
+use crate::classes::how::{Base, How, STATE};
 use crate::classes::plan;
 use crate::classes::plan::Plan;
 use crate::classes::{methods, registry, state};
@@ -98,8 +98,11 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 plan.is_findable.set(true);
             }
             // What is loaded as pickle does may lack fields.
-            let checked =
-                |plan: &&Plan| kind == ShapeKind::Object && (!self.options.trust || plan.registration.is_some());
+            let checked = |plan: &&Plan| {
+                kind == ShapeKind::Object
+                    && (!self.options.trust || plan.registration.is_some())
+                    && !matches!(plan.how, How::Custom)
+            };
             if let Some(plan) = plan.filter(checked) {
                 plan.check_whole(self.py, names)?;
             }
@@ -156,18 +159,24 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 How::Based(base) => self.based(object, &plan, *base),
                 How::Enum => self.enumeration(object, &plan),
                 How::Custom => {
-                    let Some(function) =
-                        plan.registration.as_ref().and_then(|registration| registration.encode.clone())
+                    let Some((known, function)) =
+                        plan.registration.as_ref().and_then(|known| Some((known, known.encode.clone()?)))
                     else {
                         return Err(encode("a class was registered anew while it was being stored"));
                     };
                     // Functions that this package registered hand out nothing but what the object holds.
-                    if !plan.registration.as_ref().is_some_and(|known| known.ours) {
+                    if !known.ours {
                         self.asks_program()?;
                     }
-                    self.shape(ShapeKind::Custom, Some(&plan), &[])?;
-                    let state = registry::call(&function, object)?;
-                    self.then_made(object, vec![WorkItem::Value(state)]);
+                    if known.fills {
+                        self.shape(ShapeKind::Object, Some(&plan), &[intern!(self.py, STATE).as_ptr()])?;
+                        let state = registry::call(&function, object)?;
+                        self.then_for(Owned::borrowed(object), vec![WorkItem::Value(state)]);
+                    } else {
+                        self.shape(ShapeKind::Custom, Some(&plan), &[])?;
+                        let state = registry::call(&function, object)?;
+                        self.then_made(object, vec![WorkItem::Value(state)]);
+                    }
                     Ok(())
                 }
                 How::Family(family) => types::encode(self, *family, object),

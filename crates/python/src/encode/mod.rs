@@ -14,6 +14,7 @@ mod instance;
 
 pub mod memo;
 pub mod output;
+mod prepared;
 mod recipe;
 pub(crate) mod runs;
 pub mod schemaless;
@@ -37,16 +38,16 @@ pub use walk::CHANGED;
 pub use window::SharedWindow;
 
 use crate::classes::plan::Plan;
-use crate::cpython::{gc, Obj, Owned};
+use crate::cpython::{self, gc, Obj, Owned};
 use crate::error::{self, Detour, Fault, Result};
-use crate::memory::{FxHashMap, HashMap, Vec};
+use crate::memory::{vec, FxHashMap, HashMap, Vec};
 use crate::types::bson_values::BsonWalker;
 use crate::types::numpy::dtype::Dtypes;
 use crate::types::out_of_band::SentBuffers;
 use crate::types::reduce::Recipe;
-use crate::types::walker::{TypeWalker, Walker, WorkItem};
+use crate::types::walker::{TypeWalker, Walker, WorkItem, BY_PARENT_AND_US};
 use dialect::{Dialect, Native, NativeWriter};
-use holdall_format::model::{BsonWriter, ShapeKind};
+use holdall_format::model::{BsonWriter, ShapeKind, Text};
 use holdall_format::Writer;
 use memo::Met;
 use pyo3::ffi;
@@ -161,6 +162,8 @@ pub struct Encoder<'t, D: Dialect> {
     serial: u64,
     /// How many references to tuples were written: a chain of tuples through references isn't visible on the stack.
     linked_tuples: usize,
+    /// Likewise of instances, since 3.12.
+    linked_instances: usize,
     deep: Option<Box<deep::Deep>>,
     /// How many replacements are being written, one within the other.
     replacing: u32,
@@ -187,6 +190,8 @@ pub struct Encoder<'t, D: Dialect> {
     pub buffers: SentBuffers,
     /// Dtypes of NumPy taken apart, by address; `temporaries` keeps them.
     dtypes: Dtypes,
+    /// Arrays whose memory held objects.
+    item_owners: Option<FxHashMap<usize, ()>>,
     /// Whether equal strings are written once.
     interns: bool,
     last_shape: u32,
@@ -254,6 +259,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
             serial: tables.serials.next(),
             tables: Lent(tables),
             linked_tuples: 0,
+            linked_instances: 0,
             deep: None,
             replacing: 0,
             unchecked: 0,
@@ -274,6 +280,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
             takes_notes: options.trust || tracks_all,
             buffers: SentBuffers::default(),
             dtypes: None,
+            item_owners: None,
             interns: options.intern && options.refs,
             last_shape: shapes::NONE,
             last_plan: None,
@@ -411,8 +418,38 @@ impl<'t, D: Dialect> Encoder<'t, D> {
     /// The same for items that are written in place of an object, which is used to detect cycles: the items are new
     /// each time.
     pub fn then_for(&mut self, object: Owned, parts: Vec<WorkItem>) {
-        let frame = Frame { extra: Some(Extra::Parts(Box::new(parts))), ..Frame::new(object, Kind::Parts) };
+        let at = self.bare_parts(&parts);
+        if at == parts.len() {
+            return;
+        }
+        let frame =
+            Frame { at: at as isize, extra: Some(Extra::Parts(Box::new(parts))), ..Frame::new(object, Kind::Parts) };
         self.tables.stack.push(frame);
+    }
+
+    /// Writes the items at the front that are leaves without an identity, which need no frame; says how many these are.
+    fn bare_parts(&mut self, parts: &[WorkItem]) -> usize {
+        if !D::KEEPS_TYPES || self.looks_closely || self.interns || !matches!(self.sharing, Sharing::ByCount) {
+            return 0;
+        }
+        for (at, part) in parts.iter().enumerate() {
+            let (WorkItem::Value(object) | WorkItem::Key(object)) = part else { return at };
+            let object = object.get();
+            // SAFETY: the item holds its object, which is read as what it is.
+            unsafe {
+                if cpython::text::is(object) {
+                    // It may be held by these items and by what they are parts of.
+                    let has_none = cpython::text::is_singleton(object) || !self.may_be_shared(object, BY_PARENT_AND_US);
+                    match cpython::text::ascii(object) {
+                        Some(ascii) if has_none => self.w.text(Text::Ascii(ascii)),
+                        _ => return at,
+                    }
+                } else if !matches!(value::lone_leaf(&mut self.w, object), Ok(true)) {
+                    return at;
+                }
+            }
+        }
+        parts.len()
     }
 }
 
@@ -441,8 +478,8 @@ impl<'t, D: Dialect> Walker<'t> for Encoder<'t, D> {
         self.then_made(object, items);
     }
 
-    fn dict_body(&mut self, dict: &Owned) {
-        self.dict_body(dict);
+    fn dict_body(&mut self, dict: &Owned) -> Result<()> {
+        self.dict_body(dict)
     }
 
     #[inline(always)]
@@ -463,6 +500,16 @@ impl<'t, D: Dialect> Walker<'t> for Encoder<'t, D> {
     fn keep(&mut self, object: Owned) -> Obj {
         self.keep(object)
     }
+
+    fn text_once(&mut self, text: &str) -> Result<()> {
+        if D::KEEPS_TYPES && !self.interns && matches!(self.sharing, Sharing::ByCount) && !self.looks_closely {
+            self.w.text(Text::Ascii(text.as_bytes()));
+            return Ok(());
+        }
+        let made = cpython::new::text(self.py, text)?;
+        self.then(vec![WorkItem::Value(cpython::owned(made.as_any()))]);
+        Ok(())
+    }
 }
 
 impl<'t, W: NativeWriter> TypeWalker<'t> for Encoder<'t, Native<W>> {
@@ -476,6 +523,10 @@ impl<'t, W: NativeWriter> TypeWalker<'t> for Encoder<'t, Native<W>> {
 
     fn dtypes(&mut self) -> &mut Dtypes {
         &mut self.dtypes
+    }
+
+    fn item_owners(&mut self) -> &mut Option<FxHashMap<usize, ()>> {
+        &mut self.item_owners
     }
 }
 

@@ -10,6 +10,9 @@ use std::mem::MaybeUninit;
 
 /// From this size on the result is built in a `bytes` object, which saves copying it.
 const SCRATCH: usize = 256 << 10;
+/// So much is taken at once if the message before had a use for it, whether or not this one turns out to: what it leaves is given back, and
+/// was never touched.
+const ROOMY: usize = 64 << 20;
 /// Space that is always kept behind the end, so that small writes need no check beforehand.
 const SLACK: usize = 64;
 
@@ -24,7 +27,7 @@ pub struct Bounded<'b> {
 
 impl<'b> Bounded<'b> {
     /// What the output of a short message takes, on the stack.
-    pub const SHORT: usize = 256;
+    pub const SHORT: usize = 512;
 
     #[inline(always)]
     pub fn new(block: &'b mut [MaybeUninit<u8>]) -> Self {
@@ -96,7 +99,12 @@ impl Sink for &mut Bounded<'_> {
 
     #[inline(always)]
     fn put_part<const N: usize>(&mut self, block: [u8; N], len: usize) {
-        self.put(&block[..len.min(N)]);
+        if N > self.block.len() - self.len {
+            return self.put(&block[..len.min(N)]);
+        }
+        // SAFETY: there is room for the whole block; bytes after `len` don't count.
+        unsafe { self.block.as_mut_ptr().add(self.len).cast::<[u8; N]>().write_unaligned(block) };
+        self.len += len.min(N);
     }
 
     fn len(&self) -> usize {
@@ -138,8 +146,10 @@ impl Output {
     fn grow(&mut self, more: usize) {
         let needed = self.len.saturating_add(more);
         let doubled = needed.max(self.limit.saturating_mul(2));
-        // Memory that was just released can be taken again without page faults if it is large enough.
-        let wanted = if (needed..doubled).contains(&self.last) { self.last } else { doubled }.saturating_add(SLACK);
+        // Memory that was just released can be taken again without page faults if it is large enough, and all at once, so that nothing is
+        // copied from one size to the next.
+        let again = needed <= self.last && self.last < doubled.max(ROOMY);
+        let wanted = if again { self.last } else { doubled }.saturating_add(SLACK);
         let Ok(size) = isize::try_from(wanted) else { out_of_memory() };
         // SAFETY: whoever encodes holds the GIL. Nobody else has `bytes`, so it may be resized; otherwise `start` has
         // `len` written bytes, and the new object has space for more.

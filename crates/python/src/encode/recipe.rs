@@ -38,6 +38,16 @@ impl<D: Dialect> Encoder<'_, D> {
                 None => Ok(()),
             };
         }
+        if let Some(bundle) =
+            D::KEEPS_TYPES.then(|| registry::bundle_of_class(&bound.get_type())).transpose()?.flatten()
+        {
+            return self.unstorable(
+                &bound,
+                &format!(
+                    "{why} `holdall.register_known(\"{bundle}\")`, or `trust=True` if only trusted readers load it"
+                ),
+            );
+        }
         let remedy = if D::KEEPS_TYPES {
             "`register(..., encode=..., decode=...)`, or `trust=True` if only trusted readers load it"
         } else {

@@ -316,7 +316,7 @@ impl<D: Dialect> Encoder<'_, D> {
 
 /// The encoding of a single member of a set, as far as `effort` goes.
 fn canonical_key(py: Python<'_>, member: &Owned, options: &Options, orders: &Shared, effort: Effort) -> Result<Key> {
-    let mut scratch = SMALL_SCRATCH.take().unwrap_or_else(Scratch::new);
+    let mut scratch = SMALL_SCRATCH.take(py).unwrap_or_else(Scratch::new);
     let Scratch { output, tables } = &mut *scratch;
     let writer = Writer::new(&mut *output, options.trust);
     // SAFETY: `py` proves that the GIL is held.
@@ -333,7 +333,7 @@ fn canonical_key(py: Python<'_>, member: &Owned, options: &Options, orders: &Sha
     };
     let bytes = Vec::from(output.as_slice());
     scratch.let_go();
-    SMALL_SCRATCH.set(Some(scratch));
+    SMALL_SCRATCH.set(py, scratch);
     written?;
     let met = met.into_iter().map(|object| (object, again.get(&object).copied().unwrap_or(0))).collect();
     Ok(Key { bytes, effort, met })

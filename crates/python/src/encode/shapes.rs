@@ -16,6 +16,9 @@ const MOST_EQUAL: usize = 8;
 /// these, one in so many gets a shape, so that keys that begin to repeat are noticed.
 const FRUITLESS: u32 = 16;
 
+/// Words of the bits that say how the shapes begin.
+const BEGUN: usize = 16;
+
 struct WrittenShape {
     hash: u64,
     /// The previous shape in the same slot of the table, plus one.
@@ -36,11 +39,20 @@ pub struct WrittenShapes {
     table: Vec<u32>,
     /// How many dicts with other keys than any before came since the last one whose keys were known.
     pub new_in_a_row: u32,
+    /// A bit for each shape of a dict, by the number and the first of its keys: most dicts with new keys are told by it.
+    begun: [u64; BEGUN],
 }
 
 impl WrittenShapes {
     pub fn new() -> WrittenShapes {
-        WrittenShapes { all: Vec::new(), names: Vec::new(), hints: Vec::new(), table: vec![0; 64], new_in_a_row: 0 }
+        WrittenShapes {
+            all: Vec::new(),
+            names: Vec::new(),
+            hints: Vec::new(),
+            table: vec![0; 64],
+            new_in_a_row: 0,
+            begun: [0; BEGUN],
+        }
     }
 
     pub fn clear(&mut self) {
@@ -57,6 +69,7 @@ impl WrittenShapes {
                     self.table[place] = 0;
                 }
             }
+            self.begun = [0; BEGUN];
             self.all.clear();
             self.names.clear();
             self.hints.clear();
@@ -107,9 +120,28 @@ impl WrittenShapes {
     }
 
     /// Whether a dict with new keys should be written without a shape. Counts it.
+    #[inline(always)]
     pub fn is_fruitless(&mut self) -> bool {
         self.new_in_a_row += 1;
         self.new_in_a_row > FRUITLESS && !self.new_in_a_row.is_multiple_of(FRUITLESS)
+    }
+
+    /// Whether it is known at a glance that no shape has these keys, and that the next one won't get one either: then it is counted.
+    ///
+    /// # Safety
+    /// The keys are strings.
+    #[inline(always)]
+    pub unsafe fn is_fruitless_at_once(&mut self, entries: &[(Obj, Obj)]) -> bool {
+        let next = self.new_in_a_row + 1;
+        if next <= FRUITLESS || next.is_multiple_of(FRUITLESS) {
+            return false;
+        }
+        let Some(&(first, _)) = entries.first() else { return false };
+        // SAFETY: by the contract.
+        let (word, bit) = unsafe { begins(first, entries.len()) };
+        let is_new = self.begun[word] & bit == 0;
+        self.new_in_a_row += u32::from(is_new);
+        is_new
     }
 
     /// The number of shapes.
@@ -123,6 +155,11 @@ impl WrittenShapes {
     /// `names` are alive.
     pub unsafe fn add(&mut self, class: usize, names: &[Obj], hash: u64) -> u32 {
         let number = self.all.len() as u32;
+        if let (0, Some(&first)) = (class, names.first()) {
+            // SAFETY: a shape of a dict has strings.
+            let (word, bit) = unsafe { begins(first, names.len()) };
+            self.begun[word] |= bit;
+        }
         self.all.push(WrittenShape { hash, older: 0, class, start: self.names.len() as u32, len: names.len() as u32 });
         // SAFETY: `names` are alive by contract.
         self.names.extend(names.iter().map(|&name| unsafe { Owned::borrowed(name) }));
@@ -153,6 +190,17 @@ impl WrittenShapes {
         let shape = self.all.get(shape as usize)?;
         self.hints.get_mut(shape.start as usize + at)
     }
+}
+
+/// The word and the bit for shapes of so many keys of which this is the first.
+///
+/// # Safety
+/// `first` is a string.
+#[inline(always)]
+unsafe fn begins(first: Obj, len: usize) -> (usize, u64) {
+    // SAFETY: by the contract.
+    let hash = (unsafe { text::hash(first) } as u64).wrapping_add(len as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    (hash as usize % BEGUN, 1 << (hash >> 8 & 63))
 }
 
 /// A hash of the names' values, so that equal key lists are found whichever strings they consist of.

@@ -1,6 +1,6 @@
 //! Writes the next value: a leaf at once, others by pushing a frame for their content.
 
-use crate::cpython::dict::{self};
+use crate::cpython::dict::{self, Position};
 use crate::cpython::set::next_member;
 use crate::cpython::{bytes_of, float, int, Obj, Owned, Type};
 use crate::encode::dialect::{Dialect, Native, NativeWriter};
@@ -317,12 +317,29 @@ impl<D: Dialect> Encoder<'_, D> {
     }
 
     /// Writes a dict with its head, pair by pair.
-    pub(crate) fn dict_body(&mut self, dict: &Owned) {
+    pub(crate) fn dict_body(&mut self, dict: &Owned) -> Result<()> {
         // SAFETY: only dicts are put into the work items and families that lead here.
         unsafe {
             self.w.dict(dict::len(dict.get()));
-            self.pairs(dict.get());
+            if !D::KEEPS_TYPES || self.looks_closely {
+                self.pairs(dict.get());
+                return Ok(());
+            }
+            // Pairs of leaves need no frame. No Python code runs meanwhile.
+            let (mut position, mut left) = (Position(0), dict::len(dict.get()));
+            while left > 0 {
+                let at = position.0;
+                let Some((key, value)) = position.next(dict.get()) else { return Err(encode(CHANGED)) };
+                let has_key = self.leaf(key, BY_PARENT)?;
+                if !(has_key && self.leaf(value, BY_PARENT)?) {
+                    let frame = Frame::new(dict.clone(), Kind::Pairs);
+                    self.tables.stack.push(Frame { at, len: left, value_next: has_key, ..frame });
+                    break;
+                }
+                left -= 1;
+            }
         }
+        Ok(())
     }
 
     /// Writes a builtin value with its head, as the content of a subclass's instance.
@@ -337,7 +354,7 @@ impl<D: Dialect> Encoder<'_, D> {
                 self.w.tuple(ffi::Py_SIZE(object) as usize);
                 self.items(object, Seq::Tuple);
             } else if class == addr_of_mut!(ffi::PyDict_Type) {
-                self.dict_body(&Owned::borrowed(object));
+                self.dict_body(&Owned::borrowed(object))?;
             } else if !self.leaf(object, isize::MAX)? {
                 self.other(object, class)?;
             }

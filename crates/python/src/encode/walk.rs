@@ -140,6 +140,14 @@ impl<D: Dialect> Encoder<'_, D> {
                 if let Some(&next) = items.get(at + 1) {
                     D::prefetch(self, next);
                 }
+                if self.shallow(item)? {
+                    if self.tables.stack.len() != depth {
+                        let frame = &mut self.tables.stack[depth - 1];
+                        (frame.at, frame.hint) = (at as isize, hint);
+                        return Ok(());
+                    }
+                    continue;
+                }
                 self.tables.stack[depth - 1].at = at as isize;
                 if D::like_the_last(self, item)? {
                     if self.tables.stack.len() != depth {
@@ -299,7 +307,7 @@ impl<D: Dialect> Encoder<'_, D> {
                         }
                     }
                     WorkItem::Field(name) => self.name_key(name.get())?,
-                    WorkItem::Table(dict) => self.dict_body(dict),
+                    WorkItem::Table(dict) => self.dict_body(dict)?,
                     WorkItem::Body(object) => self.body(object.get())?,
                     WorkItem::Octets(object) => {
                         let view = crate::cpython::View::new(&Bound::from_borrowed_ptr(self.py, object.get()))?;

@@ -65,7 +65,7 @@ pub fn dump(
         let compression = compression(compress)?;
         let sink = Sink::new(sink)?;
         let progress = Progress::new(progress, 0)?;
-        with_scratch(|scratch: &mut Scratch| {
+        with_scratch(obj.py(), |scratch: &mut Scratch| {
             let views = encode_into(scratch, obj, &options, Some(BufferSink::File(Vec::new())))?;
             let buffers: Vec<&[u8]> = views.iter().map(View::as_slice).collect();
             let how = How { compression, sync };

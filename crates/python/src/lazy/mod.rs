@@ -146,7 +146,7 @@ impl Document {
         door(|| {
             let format = match format {
                 Some(format) => format,
-                None => with_bytes(data, detected_format)?,
+                None => with_bytes(data, |bytes| detected_format(data.py(), bytes))?,
             };
             let args = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, resolver, limits };
             match format {

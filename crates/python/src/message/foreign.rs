@@ -72,10 +72,10 @@ pub fn named_log(py: Python<'_>, error: PyErr, data: &[u8]) -> PyErr {
 
 /// The format in which to read bytes if the user doesn't say, judged by their structure alone and never by their
 /// content. So documents with Julia's types count as BSON here.
-pub fn detected_format(data: &[u8]) -> PyResult<&'static str> {
+pub fn detected_format(py: Python<'_>, data: &[u8]) -> PyResult<&'static str> {
     let refused = |why: String| {
         let error = DecodeError::new_err(format!("{why} - at byte 0"));
-        Python::attach(|py| error.value(py).setattr("offset", 0)).map(|()| error)
+        error.value(py).setattr("offset", 0).map(|()| error)
     };
     if let Some(looks) = detect::signature(data) {
         return Err(refused(clause(looks))?);

@@ -45,6 +45,7 @@ impl LoadArgs<'_, '_> {
     pub fn hold(self) -> PyResult<decode::Options> {
         let mut options = decode::Options {
             types: Vec::new(),
+            named: decode::Named::default(),
             records: false,
             trust: self.trust,
             limits: self.limits.map_or_else(crate::budget::Limits::default, Limits::bounds),

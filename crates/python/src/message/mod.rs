@@ -44,7 +44,7 @@ pub fn write_in_dialect<D: Dialect>(
 
 /// The message that `write` leaves in the scratch buffers, as bytes.
 pub fn finished_message(py: Python<'_>, write: impl FnOnce(&mut Scratch) -> Result<(), Fault>) -> PyResult<Py<PyAny>> {
-    let made = with_scratch(|scratch| {
+    let made = with_scratch(py, |scratch| {
         write(scratch)?;
         scratch.output.take()
     })?;

@@ -1,18 +1,19 @@
 //! Whether a finished object is what a node wants, as it is: for small messages, which are built without their type and then looked at.
 
-use super::node::{MapKind, Node, Scalar, SeqKind};
+use super::node::{MapKind, Node, Scalar, Seq, SeqKind};
 use super::{coerce::kind_of, NodeId, Schema};
 use crate::cpython::dict::Position;
 use crate::cpython::set::next_member;
-use crate::cpython::Obj;
-use pyo3::ffi;
+use crate::cpython::{Obj, Type};
+use crate::types::library::Library;
+use pyo3::{ffi, Python};
 use std::ptr::addr_of_mut;
 
 impl Schema {
-    /// Whether there may be such objects at all.
-    pub fn may_take_as_is(&self, id: NodeId) -> bool {
+    /// Whether there may be such objects at all. `types`: instances are known in the message.
+    pub fn may_take_as_is(&self, id: NodeId, types: bool) -> bool {
         let node = &self.nodes[id as usize];
-        node.classes.is_empty() && node.raw.is_none()
+        (types || node.classes.is_empty()) && node.raw.is_none()
     }
 
     /// Whether an object of builtin types fits, and nothing about it has to be converted, asked or told. `false`: a load by this type
@@ -47,9 +48,24 @@ impl Schema {
             } else if class == addr_of_mut!(ffi::PyDict_Type) {
                 self.pairs_as_is(node, object)
             } else {
-                is_moment(node, object)
+                is_moment(node, object) || self.is_instance(node, object)
             }
         }
+    }
+
+    /// Whether it is an instance of exactly one of the node's classes: one that was made by this schema.
+    ///
+    /// # Safety
+    /// As for [`Schema::takes_as_is`].
+    unsafe fn is_instance(&self, node: &Node, object: Obj) -> bool {
+        // SAFETY: by the contract.
+        let class = unsafe { ffi::Py_TYPE(object) };
+        let is = |&index: &u32| self.classes[index as usize].is(class);
+        let is_tuple = |seq: &Seq| match &seq.kind {
+            SeqKind::NamedTuple(index) => (seq.min, seq.max) == (None, None) && is(index),
+            _ => false,
+        };
+        node.raw.is_none() && (node.classes.iter().any(is) || node.seq.as_ref().is_some_and(is_tuple))
     }
 
     /// # Safety
@@ -112,7 +128,16 @@ unsafe fn is_moment(node: &Node, object: Obj) -> bool {
             Scalar::Time(None) => class == api.TimeType,
             Scalar::Timedelta => class == api.DeltaType,
             Scalar::DateTime(None) => class == api.DateTimeType,
+            Scalar::Decimal(None) => is_of(Library::Decimal, class),
+            Scalar::Uuid => is_of(Library::Uuid, class),
+            Scalar::Enum { class: own, .. } => own.get() == class.cast(),
             _ => false,
         }
     }
+}
+
+fn is_of(library: Library, class: Type) -> bool {
+    // SAFETY: the GIL is held wherever a schema is used.
+    let known = unsafe { library.known(Python::assume_attached()) };
+    known.is_some_and(|known| known.as_ptr() == class.cast())
 }

@@ -99,6 +99,8 @@ pub enum Decided {
     Refused(String),
     /// In a trusted message: an instance whose class has got `__setstate__` since, which is given the fields.
     State,
+    /// An instance that the registered `decode` fills with its one field.
+    Filled,
 }
 
 /// A resolver's decision on a layout.

@@ -87,8 +87,12 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny
     if let Some(whole) = View::new(object).if_taken()? {
         if encoder.buffers().sends(whole.len()) {
             send(encoder, whole, if as_bytes { OutOfBand::Bytes } else { OutOfBand::ByteArray });
-            return Ok(());
+        } else if as_bytes {
+            encoder.w().bytes(whole.as_slice());
+        } else {
+            encoder.w().bytearray(whole.as_slice());
         }
+        return Ok(());
     }
     let bytes = view.call_method0(intern!(view.py(), "tobytes"))?;
     let bytes = bytes.cast::<PyBytes>().map_err(PyErr::from)?;

@@ -51,12 +51,12 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object
             let factory = object.getattr(intern!(object.py(), "default_factory"))?;
             let dict = owned(object);
             if reference::write_builtin(encoder, &factory)? {
-                encoder.dict_body(&dict);
+                encoder.dict_body(&dict)?;
             } else {
                 encoder.then(vec![WorkItem::Value(owned(&factory)), WorkItem::Table(dict)]);
             }
         }
-        KnownType::PythonCounter => encoder.dict_body(&owned(object)),
+        KnownType::PythonCounter => encoder.dict_body(&owned(object))?,
         _ => {
             let (proxy, shown) = shown_by(object)?;
             let shown = if shown.is_exact_instance_of::<PyDict>() {

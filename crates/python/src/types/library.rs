@@ -71,14 +71,21 @@ impl Library {
     /// The class. To import its module and ask that by name took longer than to make most instances.
     #[inline]
     pub fn get(self, py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
-        static FOUND: [PyOnceLock<Py<PyType>>; COUNT] = [const { PyOnceLock::new() }; COUNT];
         let found = FOUND[self as usize].get_or_try_init(py, || {
             let (module, name) = self.home();
             PyResult::Ok(py.import(module)?.getattr(name)?.cast_into::<PyType>()?.unbind())
         })?;
         Ok(found.bind(py))
     }
+
+    /// The class, if it was looked up before.
+    #[inline]
+    pub fn known(self, py: Python<'_>) -> Option<&Bound<'_, PyType>> {
+        Some(FOUND[self as usize].get(py)?.bind(py))
+    }
 }
+
+static FOUND: [PyOnceLock<Py<PyType>>; COUNT] = [const { PyOnceLock::new() }; COUNT];
 
 /// Looks a class up.
 type Find = for<'p> fn(Python<'p>) -> PyResult<&'p Bound<'p, PyType>>;
@@ -129,27 +136,55 @@ impl<const N: usize> Slots<N> {
 
     /// An instance with these values.
     pub fn make(&self, py: Python<'_>, values: [Owned; N]) -> Result<Option<Owned>> {
-        let Some((class, offsets)) = self.places(py)? else { return Ok(None) };
-        // SAFETY: the GIL is held. The class is laid out as its plan says, and the slots of a new instance are empty.
-        unsafe {
-            let made = allocate(class.get().cast(), 0)?;
-            for (offset, value) in offsets.iter().zip(values) {
-                *slot_mut(made.get(), *offset) = value.into_raw();
-            }
-            Ok(Some(made))
-        }
+        self.places(py)?.map(|places| make_at(places, values)).transpose()
+    }
+
+    /// The same, once the places are known.
+    #[inline]
+    pub fn make_known(&self, py: Python<'_>, values: impl FnOnce() -> Option<[Owned; N]>) -> Option<Owned> {
+        make_at(self.places.get(py)?.as_ref()?, values()?).ok()
     }
 
     /// The values of an instance of exactly this class, borrowed. `None` for others, and if a slot isn't set.
     pub fn read(&self, object: &Bound<'_, PyAny>) -> Result<Option<[Obj; N]>> {
-        let Some((class, offsets)) = self.places(object.py())? else { return Ok(None) };
-        // SAFETY: the slots are read only if the object is an instance of the class from which the offsets come.
-        unsafe {
-            if !std::ptr::eq(ffi::Py_TYPE(object.as_ptr()), class.get().cast::<ffi::PyTypeObject>()) {
-                return Ok(None);
-            }
-            let values = offsets.map(|offset| slot(object.as_ptr(), offset));
-            Ok(values.iter().all(|value| !value.is_null()).then_some(values))
+        let Some(places) = self.places(object.py())? else { return Ok(None) };
+        // SAFETY: the `Bound` holds it.
+        Ok(unsafe { read_at(places, object.as_ptr()) })
+    }
+
+    /// The same, once the places are known.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    #[inline]
+    pub unsafe fn read_known(&self, py: Python<'_>, object: Obj) -> Option<[Obj; N]> {
+        // SAFETY: by the contract.
+        unsafe { read_at(self.places.get(py)?.as_ref()?, object) }
+    }
+}
+
+#[inline]
+fn make_at<const N: usize>((class, offsets): &(Owned, [usize; N]), values: [Owned; N]) -> Result<Owned> {
+    // SAFETY: the GIL is held, as what is owned says. The class is laid out as its plan says, and the slots of a new instance are empty.
+    unsafe {
+        let made = allocate(class.get().cast(), 0)?;
+        for (offset, value) in offsets.iter().zip(values) {
+            *slot_mut(made.get(), *offset) = value.into_raw();
         }
+        Ok(made)
+    }
+}
+
+/// # Safety
+/// `object` is alive.
+#[inline]
+unsafe fn read_at<const N: usize>((class, offsets): &(Owned, [usize; N]), object: Obj) -> Option<[Obj; N]> {
+    // SAFETY: the slots are read only if the object is an instance of the class from which the offsets come.
+    unsafe {
+        if !std::ptr::eq(ffi::Py_TYPE(object), class.get().cast::<ffi::PyTypeObject>()) {
+            return None;
+        }
+        let values = offsets.map(|offset| slot(object, offset));
+        values.iter().all(|value| !value.is_null()).then_some(values)
     }
 }

@@ -303,20 +303,20 @@ pub unsafe fn new_of(base: Base, class: Type, payload: Option<Owned>) -> Result<
         }
         let Some(new) = (*of).tp_new else { return Err(decode("a builtin without a constructor", 0)) };
         let args = match &payload {
-            Some(payload) => ffi::PyTuple_Pack(1, payload.get()),
-            None => ffi::PyTuple_New(0),
+            // A bytearray receives its content afterwards, as its initializer gives it.
+            Some(payload) if base != Base::ByteArray => ffi::PyTuple_Pack(1, payload.get()),
+            _ => ffi::PyTuple_New(0),
         };
         let args = Owned::new(args).ok_or_else(raised)?;
         let made = Owned::new(new(class, args.get(), std::ptr::null_mut()))
             .ok_or_else(|| refused("a subclass of a builtin can't be made", 0))?;
-        if base == Base::ByteArray {
-            // A bytearray receives its content from its initializer.
-            if let (Some(init), Some(payload)) = ((*of).tp_init, &payload) {
-                let args = Owned::new(ffi::PyTuple_Pack(1, payload.get())).ok_or_else(raised)?;
-                if init(made.get(), args.get(), std::ptr::null_mut()) != 0 {
-                    return Err(raised());
-                }
+        if let (Base::ByteArray, Some(payload)) = (base, &payload) {
+            let len = ffi::PyByteArray_Size(payload.get());
+            if ffi::PyByteArray_Resize(made.get(), len) != 0 {
+                return Err(raised());
             }
+            let (from, to) = (ffi::PyByteArray_AsString(payload.get()), ffi::PyByteArray_AsString(made.get()));
+            std::ptr::copy_nonoverlapping(from, to, len as usize);
         }
         Ok(made)
     }

@@ -1,15 +1,17 @@
 //! Decimal and Fraction.
 
-use crate::cpython::{held, int, owned, text};
+use crate::cpython::{class, gc, held, int, owned, text, Obj, Owned};
 use crate::error::Result;
 use crate::memory::vec;
 use crate::types::library::{Library, Slots};
 use crate::types::walker::{TypeWalker, WorkItem};
 use holdall_format::model::{KnownType, TypeWriter};
 use pyo3::exceptions::PyValueError;
-use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyInt, PyString};
+use pyo3::{ffi, intern};
+use std::ptr::addr_of_mut;
 
 /// The size of a denominator in bits from which on a fraction isn't reduced again.
 const LARGE: usize = 1 << 14;
@@ -28,6 +30,54 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object
     };
     encoder.then(parts);
     Ok(())
+}
+
+/// The text of a decimal, without any code of Python's own. `None`: the class is written in Python, or there is no memory.
+///
+/// # Safety
+/// `object` is a decimal, and the GIL held.
+pub unsafe fn text_of_decimal(py: Python<'_>, object: Obj) -> Option<Owned> {
+    // SAFETY: by the contract. A context may be made for the thread, which must not wake the collector: it runs code.
+    unsafe {
+        if !is_in_c(py) {
+            return None;
+        }
+        let _pause = gc::Pause::new();
+        let made = Owned::new(ffi::PyObject_Str(object));
+        if made.is_none() {
+            ffi::PyErr_Clear();
+        }
+        made
+    }
+}
+
+/// Whether the class of decimals is the one written in C. `false`, too, if nobody has used it yet.
+fn is_in_c(py: Python<'_>) -> bool {
+    static IN_C: PyOnceLock<bool> = PyOnceLock::new();
+    let Some(class) = Library::Decimal.known(py) else { return false };
+    // SAFETY: `class` is a class, and holds what is found.
+    *IN_C.get_or_init(py, || unsafe {
+        let found = class::_PyType_Lookup(class.as_ptr().cast(), intern!(py, "__str__").as_ptr());
+        !found.is_null() && ffi::Py_TYPE(found) == addr_of_mut!(ffi::PyWrapperDescr_Type)
+    })
+}
+
+/// A decimal of its text. `None`: the text is none of a decimal, or the class is not the one written in C.
+///
+/// # Safety
+/// The GIL is held, the collector pauses, and every byte is ASCII.
+pub unsafe fn quick_decimal(py: Python<'_>, ascii: &[u8]) -> Option<Owned> {
+    if !is_in_c(py) || !is_decimal(ascii) {
+        return None;
+    }
+    // SAFETY: by the contract; the caller clears the exception where there is no memory.
+    unsafe {
+        let text = text::from_ascii(ascii)?;
+        let class = Library::Decimal.known(py)?;
+        let arguments = Owned::new(ffi::PyTuple_Pack(1, text.get()))?;
+        let make = (*class.as_type_ptr()).tp_new?;
+        Owned::new(make(class.as_type_ptr(), arguments.get(), std::ptr::null_mut()))
+    }
 }
 
 static FRACTION: Slots<2> = Slots::new(|py| Library::Fraction.get(py), [b"_numerator", b"_denominator"]);

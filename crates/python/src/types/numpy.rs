@@ -91,6 +91,7 @@ fn encode_array<'py, E: TypeWalker<'py>>(encoder: &mut E, numpy: &Numpy, array: 
     if form.content() == Content::Bytes {
         return encode_bytes(encoder, numpy, array, &dtype, &form);
     }
+    meet_owner(encoder, array)?;
     let flags = array.getattr(intern!(array.py(), "flags"))?;
     let flag = |name: &str| flags.getattr(name)?.is_truthy();
     let fortran = flag("f_contiguous")? && !flag("c_contiguous")?;
@@ -108,7 +109,9 @@ fn encode_array<'py, E: TypeWalker<'py>>(encoder: &mut E, numpy: &Numpy, array: 
     if form.content() == Content::Fields {
         let mut parts = Vec::new();
         for name in dtype.getattr(intern!(dtype.py(), "names"))?.try_iter()? {
-            parts.push(WorkItem::Value(owned(&array.get_item(name?)?)));
+            // A copy, which is no view of memory that occurs twice.
+            let field = array.get_item(name?)?.call_method0(intern!(array.py(), "copy"))?;
+            parts.push(WorkItem::Value(owned(&field)));
         }
         encoder.w().list(parts.len());
         encoder.then(parts);
@@ -131,6 +134,18 @@ fn encode_array<'py, E: TypeWalker<'py>>(encoder: &mut E, numpy: &Numpy, array: 
     drop(items); // so that only the array and its work item hold each item
     encoder.then(parts);
     Ok(())
+}
+
+/// Has all objects looked up if another array of the message is a view of the same memory, as references to an item say nothing of
+/// that.
+fn meet_owner<'py, E: TypeWalker<'py>>(encoder: &mut E, array: &Bound<'_, PyAny>) -> Result<()> {
+    let base = array.getattr(intern!(array.py(), "base"))?;
+    let owner = if base.is_none() { array.as_ptr() } else { base.as_ptr() };
+    // The array holds its base, and is held itself until the message is complete where it may occur again.
+    match encoder.item_owners().get_or_insert_default().insert(owner as usize, ()) {
+        None => Ok(()),
+        Some(()) => encoder.asks_program(),
+    }
 }
 
 /// The order of an array's items.
@@ -240,7 +255,12 @@ fn encode_bytes<'py, E: TypeWalker<'py>>(
 }
 
 fn masked(items: &[u8], mask: &[u8]) -> Vec<u8> {
-    items.iter().zip(mask.iter().cycle()).map(|(&byte, &bits)| byte & bits).collect()
+    // Item by item, which the compiler does many bytes at a time.
+    let mut kept = Vec::with_capacity(items.len());
+    for item in items.chunks(mask.len().max(1)) {
+        kept.extend(item.iter().zip(mask).map(|(&byte, &bits)| byte & bits));
+    }
+    kept
 }
 
 fn encode_scalar<'py, E: TypeWalker<'py>>(encoder: &mut E, numpy: &Numpy, scalar: &Bound<'_, PyAny>) -> Result<()> {

@@ -111,8 +111,15 @@ fn place_of<'py>(
             None => object.getattr("__name__")?,
         },
     };
-    // Pickle's rule: `__module__`, else the first module that has the object under that name.
-    let module = py.import("pickle")?.getattr("whichmodule")?.call1((object, &name))?;
+    // Pickle's rule: `__module__`, else the first module that has the object under that name. (Since 3.14 its function looks the name
+    // up, too, and refuses what isn't there.)
+    let module = match object.getattr_opt(intern!(py, "__module__")).if_taken()?.flatten() {
+        Some(module) if !module.is_none() => module,
+        _ => match py.import("pickle")?.getattr("whichmodule")?.call1((object, &name)).if_taken()? {
+            Some(module) => module,
+            None => new::text(py, "__main__")?.into_any(),
+        },
+    };
     let (Ok(module), Ok(name)) = (module.cast_into::<PyString>(), name.cast_into::<PyString>()) else {
         return Ok(Err("its module or its name is no text".into()));
     };

@@ -18,6 +18,11 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
     encoder.w().known(known);
     if known == KnownType::Uuid {
+        // SAFETY: the `Bound` holds it, and proves that the GIL is held.
+        if let Some(bytes) = unsafe { usual_uuid(object.py(), object.as_ptr()) } {
+            encoder.w().bytes(&bytes);
+            return Ok(());
+        }
         let mut bytes = match uuid_bytes(object)? {
             Some(bytes) => Vec::from(&bytes[..]),
             None => Vec::from(
@@ -39,10 +44,13 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object
             // SAFETY: the instance holds what is in its slot, whose type is checked first.
             let number = unsafe { int::is(number).then(|| int::value(number)).flatten() };
             if let Some(number) = number.and_then(|number| u32::try_from(number).ok()) {
-                let text = new::text(object.py(), &format!("{}", Ipv4Addr::from(number)))?;
-                encoder.then(vec![WorkItem::Value(owned(text.as_any()))]);
-                return Ok(());
+                return encoder.text_once(&format!("{}", Ipv4Addr::from(number)));
             }
+        }
+    }
+    if known == KnownType::IPv4Network {
+        if let Some(text) = network_text(object)? {
+            return encoder.text_once(&text);
         }
     }
     if known == KnownType::IPv6Address {
@@ -50,14 +58,26 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object
             // SAFETY: the instance holds what is in its slots.
             let number = unsafe { unsigned(number) }.filter(|_| held_none(scope));
             if let Some(number) = number {
-                let text = new::text(object.py(), &ipv6_text(number))?;
-                encoder.then(vec![WorkItem::Value(owned(text.as_any()))]);
-                return Ok(());
+                return encoder.text_once(&ipv6_text(number));
             }
         }
     }
     encoder.then(vec![WorkItem::Value(owned(object.str()?.as_any()))]);
     Ok(())
+}
+
+/// A network of version 4 as Python writes it, if its parts are the usual ones.
+fn network_text(object: &Bound<'_, PyAny>) -> Result<Option<String>> {
+    let py = object.py();
+    let (address, prefix) =
+        (object.getattr(intern!(py, "network_address"))?, object.getattr(intern!(py, "_prefixlen"))?);
+    let Some([number]) = IPV4.read(&address)? else { return Ok(None) };
+    // SAFETY: the instances hold both, whose types are checked first.
+    let exact = |object: Obj| unsafe { int::is(object).then(|| int::value(object)).flatten() };
+    Ok(match (exact(number).map(u32::try_from), exact(prefix.as_ptr())) {
+        (Some(Ok(number)), Some(prefix @ 0..=32)) => Some(format!("{}/{prefix}", Ipv4Addr::from(number))),
+        _ => None,
+    })
 }
 
 fn held_none(object: Obj) -> bool {
@@ -120,9 +140,18 @@ pub fn uuid(py: Python<'_>, bytes: &[u8; 16]) -> Result<Owned> {
     }
 }
 
+static UNKNOWN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// The same, once the class is known: then no code of Python's runs.
+pub fn quick_uuid(py: Python<'_>, bytes: &[u8; 16]) -> Option<Owned> {
+    let mut little = *bytes;
+    little.reverse();
+    let unknown = UNKNOWN.get(py)?;
+    UUID.make_known(py, || Some([of_little(&little).ok()?, owned(unknown.bind(py))]))
+}
+
 /// What most UUIDs say of how they were made.
 fn unknown(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
-    static UNKNOWN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let find = || PyResult::Ok(Library::SafeUuid.get(py)?.getattr("unknown")?.unbind());
     Ok(UNKNOWN.get_or_try_init(py, find)?.bind(py))
 }
@@ -147,6 +176,20 @@ pub fn uuid_bytes(object: &Bound<'_, PyAny>) -> Result<Option<[u8; 16]>> {
     Ok(unsafe { unsigned(number) }.map(u128::to_be_bytes))
 }
 
+/// The bytes of a UUID of which nobody knows how it was made, as long as that is known without any code of its own.
+///
+/// # Safety
+/// `object` is alive, and the GIL held.
+pub unsafe fn usual_uuid(py: Python<'_>, object: Obj) -> Option<[u8; 16]> {
+    // SAFETY: by the contract.
+    let [number, safety] = unsafe { UUID.read_known(py, object)? };
+    if UNKNOWN.get(py)?.as_ptr() != safety {
+        return None;
+    }
+    // SAFETY: the instance holds `number`.
+    unsafe { unsigned(number) }.map(u128::to_be_bytes)
+}
+
 /// A UUID's text, as `str` gives it: ASCII.
 pub fn uuid_text(bytes: &[u8; 16]) -> [u8; 36] {
     let mut text = [b'-'; 36];
@@ -164,8 +207,9 @@ pub fn uuid_text(bytes: &[u8; 16]) -> [u8; 36] {
 /// # Safety
 /// `object` is alive.
 unsafe fn unsigned(object: Obj) -> Option<u128> {
+    let mut block = [0; int::FEW_BYTES];
     // SAFETY: `object` is alive by contract, and its type is checked first.
-    let little = unsafe { int::is(object).then(|| int::bytes(object)).flatten() }?;
+    let little = unsafe { int::is(object).then(|| int::few_bytes(object, &mut block)).flatten() }?;
     // Without a sign there may be one byte more; leading zeros are left out.
     let (number, sign) = little.split_at(little.len().min(16));
     if little.last().is_some_and(|&highest| highest >= 0x80) || sign.iter().any(|&byte| byte != 0) || sign.len() > 1 {

@@ -2,7 +2,7 @@
 
 use crate::cpython::{Obj, Owned};
 use crate::error::Result;
-use crate::memory::Vec;
+use crate::memory::{FxHashMap, Vec};
 use crate::types::numpy::dtype::Dtypes;
 use crate::types::out_of_band::SentBuffers;
 use holdall_format::model::{ShapeKind, TypeWriter};
@@ -57,7 +57,7 @@ pub trait Walker<'py> {
     fn then_made(&mut self, object: Obj, items: Vec<WorkItem>);
 
     /// Writes a dict with its head, pair by pair.
-    fn dict_body(&mut self, dict: &Owned);
+    fn dict_body(&mut self, dict: &Owned) -> Result<()>;
 
     /// Writes a reference and returns true if `object` occurred before; else gives it an id if it has more than `held`
     /// references and may occur again.
@@ -77,6 +77,9 @@ pub trait Walker<'py> {
 
     /// Keeps a temporary object alive until the message is complete.
     fn keep(&mut self, object: Owned) -> Obj;
+
+    /// Writes an ASCII text that is no object of the program's.
+    fn text_once(&mut self, text: &str) -> Result<()>;
 }
 
 /// The same for a format with forms for all types.
@@ -89,4 +92,7 @@ pub trait TypeWalker<'py>: Walker<'py, Writer: TypeWriter> {
 
     /// The NumPy dtypes that occurred in this message.
     fn dtypes(&mut self) -> &mut Dtypes;
+
+    /// The addresses of the NumPy arrays whose memory held objects of this message.
+    fn item_owners(&mut self) -> &mut Option<FxHashMap<usize, ()>>;
 }

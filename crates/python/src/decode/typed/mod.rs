@@ -155,8 +155,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return Ok(known.clone());
         }
         let whole = self.tables.numbered.get(index).is_some_and(|known| known.state == State::Whole);
+        let before = object.get();
         let made = D::coerced(self, object, id)?;
-        if whole {
+        if whole && built_as == ANY && made.get() == before {
+            // As if it had been built for this node: the next references to it don't look it up.
+            self.tables.numbered[index].node = id;
+        } else if whole {
             self.memo().made_into.insert(key, made.clone());
         }
         Ok(made)

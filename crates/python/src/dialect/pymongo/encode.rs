@@ -127,7 +127,7 @@ impl<W: BsonWriter> Encoder<'_, ToPyMongo<W>> {
             match object.is_exact_instance_of::<PyDict>() || ordered != root {
                 true => self.open(ordered, shapes::NONE),
                 false => {
-                    self.dict_body(&owned(&object));
+                    self.dict_body(&owned(&object))?;
                     Ok(())
                 }
             }
@@ -176,7 +176,7 @@ impl<W: BsonWriter> Encoder<'_, ToPyMongo<W>> {
             } else if object.is_instance_of::<PyFloat>() {
                 self.w.float(float::value(raw));
             } else if object.is_instance_of::<PyDict>() {
-                self.dict_body(&owned(object));
+                self.dict_body(&owned(object))?;
             } else if object.is_instance_of::<PyList>() {
                 self.w.list(ffi::Py_SIZE(raw) as usize);
                 self.items(raw, Seq::List);
@@ -254,7 +254,7 @@ impl<W: BsonWriter> Encoder<'_, ToPyMongo<W>> {
     fn pymongo_document(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
         let depth = self.depth();
         if object.is_instance_of::<PyDict>() {
-            self.dict_body(&owned(object));
+            self.dict_body(&owned(object))?;
         } else {
             // SAFETY: `object` holds its class.
             let plan = unsafe { self.plan(ffi::Py_TYPE(object.as_ptr()))? };

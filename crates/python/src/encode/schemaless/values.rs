@@ -199,12 +199,12 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                 Ok(())
             }
             How::Custom => {
-                let function = plan.registration.as_ref().and_then(|known| known.encode.clone());
-                let Some(function) = function else {
-                    return Err(encode_error("a class was registered anew while it was being stored"));
+                let known = plan.registration.as_ref().filter(|known| !known.bundled);
+                let Some(function) = known.and_then(|known| known.encode.clone()) else {
+                    // SAFETY: `object` is alive by contract.
+                    return unsafe { self.refused(object, "only hold has a form for it, others need") };
                 };
-                let state = registry::call(&function, object)?;
-                self.then_for(owned(&bound), vec![WorkItem::Value(state)]);
+                self.then_for(owned(&bound), vec![WorkItem::Value(registry::call(&function, object)?)]);
                 Ok(())
             }
             How::Family(family) => self.schemaless_family(&bound, *family),
@@ -373,7 +373,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                 Base::Dict | Base::DefaultDict | Base::OrderedDict if self.options.forms.order != Order::Own => {
                     self.sorted_dict(raw)?;
                 }
-                Base::Dict | Base::DefaultDict => self.dict_body(&Owned::borrowed(raw)),
+                Base::Dict | Base::DefaultDict => self.dict_body(&Owned::borrowed(raw))?,
                 Base::OrderedDict => {
                     self.w.dict(crate::cpython::dict::len(raw));
                     let items = crate::types::collections::ordered_items(raw)?;
@@ -448,7 +448,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                     // SAFETY: a record's fields are a dict.
                     Order::Sorted => unsafe { self.sorted_dict(fields.as_ptr()) },
                     _ => {
-                        self.dict_body(&owned(&fields));
+                        self.dict_body(&owned(&fields))?;
                         Ok(())
                     }
                 }
@@ -497,7 +497,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                     Ok(())
                 }
                 KnownType::PythonDefaultDict | KnownType::PythonCounter => {
-                    self.dict_body(&owned(object));
+                    self.dict_body(&owned(object))?;
                     Ok(())
                 }
                 KnownType::PythonMappingProxy => self.schemaless_proxy(object),

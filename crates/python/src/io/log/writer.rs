@@ -130,7 +130,7 @@ impl State {
         }
         let Some(window) = self.window.take() else { return Ok(()) };
         let mut detour = None;
-        let put = with_scratch(|scratch| {
+        let put = with_scratch(obj.py(), |scratch| {
             let writer = Writer::new(&mut scratch.output, options.trust);
             // SAFETY: `obj` proves that the GIL is held; the tables belong to this log alone.
             let mut encoder = unsafe { Encoder::of_window(obj.py(), writer, options, &mut self.tables, window) };

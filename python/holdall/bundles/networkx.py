@@ -1,0 +1,70 @@
+"""networkx: graphs by their dicts of attributes, nodes and neighbours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+
+from .._bundles import Known
+from ._checks import exact, parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# What instances keep beside their graph: views that are made again when they are asked for.
+_CACHED = frozenset(
+    (
+        "adj",
+        "succ",
+        "pred",
+        "nodes",
+        "edges",
+        "degree",
+        "in_edges",
+        "out_edges",
+        "in_degree",
+        "out_degree",
+        "__networkx_cache__",
+    )
+)
+_DICTS = frozenset((dict,))
+_CONTENT = frozenset(("graph", "_node", "_adj", "_succ", "_pred"))
+
+
+def known() -> Iterator[Known]:
+    for cls in (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph):
+        yield Known(cls, f"networkx.{cls.__name__}", _graph, _fill_graph, fills=True)
+
+
+def _graph(graph: Any) -> Any:
+    own = {name: value for name, value in vars(graph).items() if name not in _CACHED and name not in _CONTENT}
+    return graph.graph, graph._node, graph._adj, getattr(graph, "_pred", None), own or None
+
+
+def _fill_graph(graph: Any, state: Any) -> None:
+    attributes, nodes, after, before, own = parts(state, 5)
+    graph.__init__()
+    is_multi = graph.is_multigraph()
+    # Keys that hold what isn't complete yet come into the dicts later, where the graph is within itself.
+    for table in (after, before) if graph.is_directed() else (after,):
+        _check_dicts(table)
+        for near in table.values():
+            _check_dicts(near)
+            if is_multi:
+                for edges in near.values():
+                    _check_dicts(edges)
+    _check_dicts(nodes)
+    graph.graph, graph._node, graph._adj = exact(attributes, dict), nodes, after
+    if graph.is_directed():
+        graph._succ, graph._pred = after, before
+    if own is not None:
+        if not _CONTENT.isdisjoint(exact(own, dict)) or not all(type(name) is str for name in own):
+            raise ValueError("attributes that are no attributes")
+        vars(graph).update(own)
+
+
+def _check_dicts(table: Any) -> None:
+    """Raises TypeError: no dict of dicts."""
+    if not _DICTS.issuperset(map(type, exact(table, dict).values())):
+        raise TypeError("expected a dict of dicts")

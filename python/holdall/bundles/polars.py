@@ -1,0 +1,153 @@
+"""polars: frames and series by their Arrow arrays, which pyarrow validates before polars is given them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from .._bundles import Known
+from .._core import EncodeError
+from ._arrow import array_of, array_parts, type_bytes, type_of
+from ._checks import exact, parts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_NEWEST = pl.CompatLevel.newest()
+# Types without parameters.
+_SIMPLE: dict[str, Any] = {
+    name: getattr(pl, name)
+    for name in (
+        *(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64, 128)),
+        *("Float16", "Float32", "Float64", "Boolean", "String", "Binary", "Date", "Time", "Null", "Object"),
+    )
+    if hasattr(pl, name)
+}
+# Arrow lacks these, and text holds them.
+_WIDE = frozenset(("Int128", "UInt128"))
+_UNITS = frozenset(("ms", "us", "ns"))
+# How deep types may be within types.
+_DEPTH = 50
+
+
+def known() -> Iterator[Known]:
+    if int(pl.__version__.partition(".")[0]) < 1:
+        raise ImportError(f"polars 1.1 or newer, and this is {pl.__version__}")
+    yield Known(
+        pl.DataFrame, "polars.DataFrame", lambda frame: (frame.height, frame.get_columns()), _frame_of
+    )
+    yield Known(pl.Series, "polars.Series", _series, _series_of)
+    for cls in (pl.Datetime, pl.Duration, pl.Decimal, pl.List, pl.Array, pl.Struct, pl.Enum, pl.Categorical):
+        yield Known(cls, f"polars.{cls.__name__}", type_parts, _type_of(cls))
+    for name, cls in _SIMPLE.items():
+        yield Known(cls, f"polars.{name}", type_parts, _type_of(cls))
+
+
+def type_parts(dtype: Any, depth: int = _DEPTH) -> Any:
+    """A type: its name, or its name and parameters."""
+    name = dtype.base_type().__name__
+    if depth == 0:
+        raise EncodeError(f"can't store a polars type that is nested deeper than {_DEPTH}")
+    if name in _SIMPLE:
+        return name
+    if name == "Datetime":
+        return name, dtype.time_unit, dtype.time_zone
+    if name == "Duration":
+        return name, dtype.time_unit
+    if name == "Decimal":
+        return name, dtype.precision, dtype.scale
+    if name == "List":
+        return name, type_parts(dtype.inner, depth - 1)
+    if name == "Array":
+        return name, type_parts(dtype.inner, depth - 1), dtype.size
+    if name == "Struct":
+        return name, [(field.name, type_parts(field.dtype, depth - 1)) for field in dtype.fields]
+    if name == "Enum":
+        return name, dtype.categories.to_list()
+    if name == "Categorical":
+        categories = getattr(dtype, "categories", None)
+        if categories is not None and hasattr(categories, "is_global") and not categories.is_global():
+            raise EncodeError("can't store a polars `Categorical` of categories that have a name")
+        return (name,)
+    raise EncodeError(f"can't store a polars type of `{name}`")
+
+
+def type_made(stored: Any, depth: int = _DEPTH) -> Any:
+    if type(stored) is str:
+        return _SIMPLE[stored]()
+    if depth == 0:
+        raise ValueError("types that are nested too deep")
+    name, *rest = exact(stored, tuple)
+    if name == "Datetime" and rest[0] in _UNITS:
+        unit, zone = rest
+        return pl.Datetime(unit, None if zone is None else exact(zone, str))
+    if name == "Duration" and rest[0] in _UNITS:
+        return pl.Duration(*rest)
+    if name == "Decimal":
+        return pl.Decimal(*rest)
+    if name == "List":
+        return pl.List(type_made(rest[0], depth - 1))
+    if name == "Array":
+        inner, size = rest
+        if not 0 <= exact(size, int) < 1 << 40:
+            raise ValueError("an array that is too wide")
+        return pl.Array(type_made(inner, depth - 1), size)
+    if name == "Struct":
+        fields = [pl.Field(exact(one, str), type_made(kind, depth - 1)) for one, kind in exact(rest[0], list)]
+        return pl.Struct(fields)
+    if name == "Enum":
+        if not all(type(text) is str for text in exact(rest[0], list)):
+            raise TypeError("expected texts")
+        return pl.Enum(rest[0])
+    if name == "Categorical":
+        return pl.Categorical()
+    raise ValueError("expected a type")
+
+
+def _type_of(cls: Any) -> Callable[[Any], Any]:
+    def type_of_class(stored: Any) -> Any:
+        return exact(type_made(stored), cls)
+
+    return type_of_class
+
+
+def _series(series: Any) -> Any:
+    kind = type_parts(series.dtype)
+    if kind == "Object":
+        return series.name, kind, None, series.to_list()
+    if type(kind) is str and kind in _WIDE:
+        series = series.cast(pl.String)
+    try:
+        array = series.to_arrow(compat_level=_NEWEST)
+    except ValueError:
+        raise EncodeError(f"can't store a polars series of {series.dtype}: Arrow lacks the type") from None
+    return series.name, kind, type_bytes(array.type), array_parts(array)
+
+
+def _series_of(stored: Any) -> Any:
+    try:
+        return _made_series(stored)
+    except BaseException as error:
+        # Not an Exception, so that nobody takes it for one; here it says that the data are wrong.
+        if type(error).__name__ == "PanicException":
+            raise ValueError("an array that polars can't have") from None
+        raise
+
+
+def _made_series(stored: Any) -> Any:
+    name, kind, arrow, content = parts(stored, 4)
+    exact(name, str)
+    if kind == "Object":
+        return pl.Series(name, exact(content, list), dtype=pl.Object)
+    dtype = type_made(kind)
+    array = array_of(type_of(arrow), content, all_slots=True)
+    series = pl.Series(name, array) if len(array) else pl.Series(name, [], dtype=dtype)
+    return series if series.dtype == dtype else series.cast(dtype)
+
+
+def _frame_of(stored: Any) -> Any:
+    height, columns = parts(stored, 2)
+    if any(len(exact(column, pl.Series)) != height for column in exact(columns, list)):
+        raise ValueError("columns of another length")
+    return pl.DataFrame(columns) if columns or not height else pl.DataFrame(height=exact(height, int))

@@ -1,0 +1,292 @@
+"""Instances in small messages are written from a prepared layout and built as an earlier message of the same layout was, without an encoder
+and a decoder: to the same bytes, values and errors. `encode_into`, and input that is not `bytes`, do not take that way."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import gc
+import uuid
+import weakref
+from collections import namedtuple
+from collections.abc import Callable
+from decimal import Decimal, localcontext
+from random import Random
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
+import pytest
+
+import holdall
+from tests.support.isomorphic import isomorphic
+
+ROUNDS = 1000
+
+
+@dataclasses.dataclass
+class Record:
+    ident: int
+    name: str
+    more: Any = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    ident: int
+    name: str
+
+
+@dataclasses.dataclass(slots=True)
+class Slotted:
+    ident: int
+    x: str
+    others: list[Record]
+
+
+@dataclasses.dataclass
+class Checked:
+    ident: int
+    done: list[int] = dataclasses.field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.done.append(self.ident)
+
+
+@dataclasses.dataclass
+class Bounded:
+    ident: Annotated[int, msgspec.Meta(ge=0)]
+    name: Annotated[str, msgspec.Meta(max_length=4)]
+
+
+class Plain:
+    def __init__(self, **fields: Any) -> None:
+        vars(self).update(fields)
+
+
+class Empty:
+    __slots__ = ()
+
+
+class Partly:
+    __slots__ = ("a", "b")
+
+    def __init__(self, *given: Any) -> None:
+        for name, value in zip(self.__slots__, given, strict=False):
+            setattr(self, name, value)
+
+
+class Asked:
+    """Its `__getattr__` may say anything."""
+
+    def __init__(self, ident: int) -> None:
+        self.ident = ident
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name)
+
+
+class Point(NamedTuple):
+    x: float
+    y: float
+    name: str
+
+
+Pair = namedtuple("Pair", "left right")
+
+
+class Color(enum.Enum):
+    RED = 1
+    GREEN = "green"
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 10
+
+
+class Access(enum.Flag):
+    READ = 1
+    WRITE = 2
+
+
+SHARED = ["a shared text", "name", "ident", "z"]
+CLASSES = [Record, Frozen, Slotted, Checked, Bounded, Plain, Empty, Partly, Asked, Point, Pair, Color, Level]
+CLASSES += [Access]
+
+
+def leaf(r: Random) -> Any:
+    return r.choice(
+        [
+            r.randrange(-(10**6), 10 ** r.randrange(1, 20)),
+            r.random(),
+            r.choice(SHARED),
+            "".join(r.choices("abcé", k=r.randrange(6))),
+            None,
+            Decimal(r.randrange(10**9)).scaleb(-r.randrange(9)),
+            Decimal(r.choice(["NaN", "-Infinity", "1E+30", "0", "-0.00"])),
+            uuid.UUID(int=r.getrandbits(128)),
+            r.choice([*Color, *Level, Access.READ, Access.READ | Access.WRITE]),
+        ]
+    )
+
+
+def instance(r: Random, depth: int = 2) -> Any:
+    def item() -> Any:
+        return instance(r, depth - 1) if depth and r.random() < 0.3 else leaf(r)
+
+    number, name = r.randrange(-5, 10**6), "".join(r.choices("abcdefgh", k=r.randrange(9)))
+    others = [Record(at, name, item()) for at in range(r.randrange(3))]
+    return r.choice(
+        [
+            lambda: Record(number, name, item()),
+            lambda: Frozen(number, r.choice(SHARED)),
+            lambda: Slotted(number, name, others),
+            lambda: Checked(number),
+            lambda: Bounded(number, name),
+            lambda: Plain(ident=number, name=item()),
+            lambda: Plain(**dict.fromkeys(r.sample(["a", "name", "ident", "ключ"], r.randrange(4)), number)),
+            lambda: Empty(),
+            lambda: Partly(*[item() for _ in range(r.randrange(3))]),
+            lambda: Asked(number),
+            lambda: Point(r.random(), r.random(), name),
+            lambda: Pair(item(), item()),
+            lambda: [item(), others, *others],
+            lambda: {"ident": item(), "name": others},
+        ]
+    )()
+
+
+def told(work: Callable[[], Any]) -> Any:
+    try:
+        return work()
+    except holdall.HoldallError as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def check_same(one: Any, other: Any) -> None:
+    if isinstance(one, str) or isinstance(other, str):
+        assert one == other
+    else:
+        isomorphic(one, other)
+
+
+def slowly(encoder: holdall.Encoder, value: Any) -> bytes:
+    buffer = bytearray()
+    encoder.encode_into(value, buffer)
+    return bytes(buffer)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"refs": False}, {"trust": True}, {"canonical": True}, {"intern": True}]
+)
+def test_the_same_message(options: dict[str, Any]) -> None:
+    r = Random(f"instances {options}")
+    encoder = holdall.Encoder(**options)
+    for _ in range(ROUNDS):
+        value = instance(r)
+        expected = told(lambda: slowly(encoder, value))  # noqa: B023 - it is called at once
+        assert told(lambda: encoder.encode(value)) == expected  # noqa: B023
+
+
+def test_the_same_value_or_error_by_a_type() -> None:
+    r = Random("instances by a type")
+    types = [Record, Frozen, Slotted, Checked, Bounded, Point, Pair, Color, Level, Access, Decimal, uuid.UUID]
+    types += [list[Record], dict[str, Record], Record | None, tuple[Point, ...], list[Color], Any]  # type: ignore[list-item]
+    decoders = [holdall.Decoder(type=each, types=CLASSES) for each in types]
+    taken = 0
+    for _ in range(ROUNDS):
+        value = instance(r) if r.random() < 0.7 else leaf(r)
+        try:
+            message = holdall.dumps(value)
+        except holdall.EncodeError:
+            continue
+        if r.random() < 0.3:
+            damaged = bytearray(message)
+            damaged[r.randrange(len(damaged))] = r.randrange(256)
+            message = bytes(damaged)
+        for decoder in decoders:
+            expected = told(lambda: decoder.decode(bytearray(message)))  # noqa: B023
+            made = told(lambda: decoder.decode(message))  # noqa: B023
+            check_same(made, expected)
+            taken += not isinstance(expected, str)
+    assert taken > ROUNDS
+
+
+def test_an_instance_that_lacks_a_field_is_refused_as_ever() -> None:
+    encoder = holdall.Encoder()
+    assert encoder.encode(Record(1, "a")) == slowly(encoder, Record(1, "a"))
+    lacking = Record(1, "a")
+    del lacking.name
+    with pytest.raises(holdall.EncodeError, match="without its field `name`"):
+        encoder.encode(lacking)
+
+
+def test_a_class_that_changes() -> None:
+    """What was prepared, and how a layout was built, holds for the class as it was."""
+
+    class Changing:
+        def __init__(self) -> None:
+            self.a = 1
+
+    encoder, decoder = holdall.Encoder(), holdall.Decoder(types=Changing)
+    for _ in range(3):
+        assert encoder.encode(Changing()) == slowly(encoder, Changing())
+    Changing.__getstate__ = lambda self: {"b": 2}  # type: ignore[method-assign, assignment]
+    for _ in range(3):
+        assert told(lambda: encoder.encode(Changing())) == told(lambda: slowly(encoder, Changing()))
+    del Changing.__getstate__
+    message = encoder.encode(Changing())
+    assert vars(decoder.decode(message)) == {"a": 1}
+    holdall.register(Changing, name="another name", version=7)
+    assert encoder.encode(Changing()) == slowly(encoder, Changing()) != message
+    assert b"another name" in encoder.encode(Changing())
+
+
+def test_a_decimal_is_written_whatever_the_context() -> None:
+    encoder = holdall.Encoder()
+    with localcontext() as context:
+        context.capitals = 0
+        context.prec = 2
+        value = Decimal("1.23456E+30")
+        assert encoder.encode(value) == slowly(encoder, value)
+        assert holdall.Decoder(type=Decimal).decode(encoder.encode(value)) == value
+
+
+def test_a_uuid_that_knows_how_it_was_made() -> None:
+    encoder, decoder = holdall.Encoder(), holdall.Decoder(type=uuid.UUID)
+    for safety in uuid.SafeUUID:
+        value = uuid.UUID(int=5, is_safe=safety)
+        assert encoder.encode(value) == slowly(encoder, value)
+        for _ in range(2):
+            assert decoder.decode(encoder.encode(value)).is_safe is safety
+
+
+def test_nothing_is_finalized_that_was_made_in_vain() -> None:
+    """A message that turns out to need a decoder is begun anew: a `__del__` would tell of instances that nobody has seen."""
+    let_go = []
+
+    @dataclasses.dataclass
+    class Watched:
+        ident: int
+        more: Any
+
+        def __del__(self) -> None:
+            let_go.append(self.ident)
+
+    decoder = holdall.Decoder(type=Watched)
+    kept = [decoder.decode(holdall.dumps(Watched(at, 1))) for at in range(3)]
+    let_go.clear()
+    with pytest.raises(holdall.DecodeError):
+        decoder.decode(holdall.dumps(kept[0]) + b"\x00")
+    gc.collect()
+    assert let_go.count(0) <= 1
+
+
+def test_nothing_is_held() -> None:
+    decoder = holdall.Decoder(type=Record)
+    message = holdall.dumps(Record(1, "a"))
+    for _ in range(3):
+        made = decoder.decode(message)
+    watch = weakref.ref(made)
+    del made
+    assert watch() is None
