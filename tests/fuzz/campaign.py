@@ -191,10 +191,10 @@ def outcome(data: bytes, number: int, turn: Turn) -> str:
     return f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else said
 
 
-def shrunk(data: bytes, number: int, turn: Turn) -> tuple[bytes, str]:
+def shrunk(data: bytes, number: int, turn: Turn, seconds: float = SHRINKING_SECONDS) -> tuple[bytes, str]:
     """A smaller input of which the same comes, as far as it is found in a while."""
     wanted = outcome(data, number, turn)
-    end = time.monotonic() + SHRINKING_SECONDS
+    end = time.monotonic() + seconds
     if not wanted:
         return data, wanted
     size = max(1, len(data) // 2)
