@@ -53,8 +53,9 @@ def packages(name: str, python: pathlib.Path) -> list[str]:
     wheels = ["--only-binary", ":all:"]
     left_out = []
     stamp = ROOT / environment(name) / ".stamp-test"
+    is_new = stamp.exists() and stamp.stat().st_mtime >= (ROOT / "pyproject.toml").stat().st_mtime
     if (
-        not stamp.exists()
+        not is_new
         and subprocess.run([*pip, *wheels, "--group", "test"], cwd=ROOT, capture_output=True).returncode != 0
     ):
         for package in test_group():
