@@ -103,7 +103,7 @@ def ray_rows(rounds: int) -> Iterator[list[Any]]:
         runtime_env={"env_vars": {"PYTHONPATH": f"{HERE}:{HERE}/python"}},
     )
     try:
-        length = ray.remote(len)
+        length = ray.remote(lambda value: len(value))
 
         def put(value: Any, way: Any = packed) -> Any:
             return ray.put(way(value))
