@@ -242,6 +242,29 @@ def test_a_class_that_changes() -> None:
     assert b"another name" in encoder.encode(Changing())
 
 
+def test_a_property_in_a_fields_place_is_called_once() -> None:
+    """Its setter is the program's code: what is tried first calls it in vain, and then it is called again."""
+
+    @dataclasses.dataclass
+    class Guarded:
+        number: int
+
+    holdall.register(Guarded, name="known.small.Guarded")
+    decoder, message = holdall.Decoder(type=Guarded), holdall.dumps(Guarded(1))
+    for _ in range(20):
+        assert decoder.decode(message) == Guarded(1)
+    calls = []
+
+    def refuse(self: Guarded, value: int) -> None:
+        calls.append(value)
+        raise ValueError
+
+    Guarded.number = property(lambda self: 0, refuse)  # type: ignore[assignment]
+    with pytest.raises(holdall.DecodeError):
+        decoder.decode(message)
+    assert calls == [1]
+
+
 def test_a_decimal_is_written_whatever_the_context() -> None:
     encoder = holdall.Encoder()
     with localcontext() as context:

@@ -73,6 +73,11 @@ pub(super) unsafe fn instance<'i, R: Reader<'i>>(
                 Place::Slot(offset) => *slot_mut(object.get(), *offset) = made.into_raw(),
                 Place::Item(at) => fill::tuple_item(object.get(), *at, made),
                 Place::Attribute(name) => {
+                    // A property of that name is the program's code.
+                    let found = _PyType_Lookup(plan.class(), name.get());
+                    if !found.is_null() && (*ffi::Py_TYPE(found)).tp_descr_set.is_some() {
+                        return None;
+                    }
                     if ffi::PyObject_GenericSetAttr(object.get(), name.get(), made.get()) != 0 {
                         return None;
                     }
