@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _PLAIN = frozenset((str, int, float, bool, type(None), bytes))
 # How deep tuples may be within a label: libraries hash it, and CPython hashes tuples by recursion in C.
@@ -52,3 +55,14 @@ def label(value: Any) -> Any:
             break
         level = below
     raise ValueError("a name that is too deep")
+
+
+def constant(value: Any) -> Callable[[Any], Any]:
+    """What gives that value, of which nothing is stored."""
+
+    def of_nothing(stored: Any) -> Any:
+        if stored is not None:
+            raise TypeError("expected None")
+        return value
+
+    return of_nothing

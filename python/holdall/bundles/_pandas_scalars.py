@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .._bundles import Known
-from ._checks import exact, parts
+from ._checks import constant, exact, parts
 from ._pandas_arrays import zone_of, zone_parts
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ def known() -> Iterator[Known]:
     yield Known(
         pd.Interval, "pandas.Interval", lambda value: (value.left, value.right, value.closed), _made_interval
     )
-    yield Known(type(pd.NaT), "pandas.NaT", lambda value: None, _constant(pd.NaT))
-    yield Known(type(pd.NA), "pandas.NA", lambda value: None, _constant(pd.NA))
+    yield Known(type(pd.NaT), "pandas.NaT", lambda value: None, constant(pd.NaT))
+    yield Known(type(pd.NA), "pandas.NA", lambda value: None, constant(pd.NA))
     offsets: Any = pd.tseries.offsets
     for name in offsets.__all__:
         cls = getattr(offsets, name)
@@ -85,15 +85,6 @@ def _made_interval(stored: Any) -> Any:
         if not isinstance(end, (int, float, np.integer, np.floating, pd.Timestamp, pd.Timedelta)):
             raise TypeError("expected the ends of an interval")
     return pd.Interval(left, right, exact(closed, str))
-
-
-def _constant(value: Any) -> Callable[[Any], Any]:
-    def constant(stored: Any) -> Any:
-        if stored is not None:
-            raise TypeError("expected None")
-        return value
-
-    return constant
 
 
 def _offset(offset: Any) -> Any:

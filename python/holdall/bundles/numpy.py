@@ -8,7 +8,7 @@ import numpy as np
 
 from .._bundles import Known
 from .._core import EncodeError
-from ._checks import exact, parts
+from ._checks import constant, exact, parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ _MOST_BITS, _MOST_NUMBERS, _MOST_POOL = 4096, 1024, 64
 
 def known() -> Iterator[Known]:
     yield Known(_ma.MaskedArray, "numpy.ma.MaskedArray", _masked, _masked_of)
-    yield Known(type(_ma.masked), "numpy.ma.masked", lambda value: None, _constant(_ma.masked))
+    yield Known(type(_ma.masked), "numpy.ma.masked", lambda value: None, constant(_ma.masked))
     yield Known(np.matrix, "numpy.matrix", _plain, _matrix_of)
     yield Known(np.recarray, "numpy.recarray", _records, _records_of)
     for name, check in _STATES.items():
@@ -32,15 +32,6 @@ def known() -> Iterator[Known]:
     yield Known(_random.SeedSequence, "numpy.random.SeedSequence", _seeds, _seeds_of)
     yield Known(_random.Generator, "numpy.random.Generator", lambda value: value.bit_generator, _generator_of)
     yield Known(_random.RandomState, "numpy.random.RandomState", _legacy, _legacy_of)
-
-
-def _constant(value: Any) -> Callable[[Any], Any]:
-    def constant(stored: Any) -> Any:
-        if stored is not None:
-            raise TypeError("expected None")
-        return value
-
-    return constant
 
 
 def _plain(array: Any) -> Any:
