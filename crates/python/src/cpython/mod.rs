@@ -2,6 +2,7 @@
 //!
 //! Everything that relies on a layout is compared with the API when the module is imported (`self_test`).
 
+mod attach;
 pub mod class;
 pub mod crowd;
 pub mod dict;
@@ -17,6 +18,7 @@ pub mod stack;
 pub mod text;
 mod view;
 
+pub use attach::{attached, detached};
 pub use view::{part, View};
 
 use pyo3::ffi;
