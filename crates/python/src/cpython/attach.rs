@@ -3,6 +3,9 @@
 //! PyO3's `Python::attach` asks CPython for this thread's state. Before 3.12 that is the main interpreter's, whichever interpreter the
 //! thread has left: another one's objects would be called in the main one. So what leaves keeps the state that it left.
 
+// Only here: clippy.toml.
+#![allow(clippy::disallowed_methods)]
+
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::cell::Cell;
