@@ -34,7 +34,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 } else if !self.options.canonical && self.tables.shapes.is_fruitless_at_once(entries) {
                     return self.named_pairs(object, entries);
                 } else {
-                    match self.dict_shape(entries)? {
+                    match self.dict_shape(entries.iter().map(|entry| entry.key))? {
                         Some(shape) => shape,
                         None => return self.named_pairs(object, entries),
                     }
@@ -106,14 +106,18 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
 
     /// Writes the head of a dict that doesn't have the expected shape. `None`: nothing was written, it is to be written pair
     /// by pair.
+    ///
+    /// # Safety
+    /// The keys are strings, of live entries that nothing changes meanwhile.
     #[inline(never)]
-    unsafe fn dict_shape(&mut self, entries: &[Pair]) -> Result<Option<u32>> {
+    pub(super) unsafe fn dict_shape(&mut self, keys: impl ExactSizeIterator<Item = Obj>) -> Result<Option<u32>> {
         let mut names = [std::ptr::null_mut(); shapes::MOST_KEYS];
-        for (name, entry) in names.iter_mut().zip(entries) {
-            *name = entry.key;
+        let len = keys.len();
+        for (name, key) in names.iter_mut().zip(keys) {
+            *name = key;
         }
         // SAFETY: the keys of a live dict, which nothing changes meanwhile.
-        unsafe { self.shape_if_it_pays(&names[..entries.len()]) }
+        unsafe { self.shape_if_it_pays(&names[..len]) }
     }
 
     /// The same for these keys: a shape that no other dict has costs its reader twice what its pairs cost.
