@@ -221,9 +221,8 @@ fn special_parts<'py>(
         let place = unsafe { os_place(builtin.as_ptr().cast(), error.as_ptr(), name).map(|place| *place) };
         if let Some(value) = place {
             // SAFETY: as above.
-            if let Some(value) =
-                unsafe { Bound::<PyAny>::from_borrowed_ptr_or_opt(py, value) }.filter(|value| !value.is_none())
-            {
+            let value = unsafe { Bound::<PyAny>::from_borrowed_ptr_or_opt(py, value) };
+            if let Some(value) = value.filter(|value| !value.is_none()) {
                 fields.set_item(string_of(py, name), value)?;
             }
             continue;
