@@ -148,7 +148,7 @@ def test_again_in_the_same_interpreter() -> None:
 
 
 # Files of every kind call what they are given: objects, progress, a remote file's ranges.
-CALLS = '''
+CALLS = """
 import io
 import holdall
 from holdall import _core
@@ -211,7 +211,7 @@ for call in (lambda: holdall.dump(data, Broken()), lambda: holdall.load(Broken()
     else:
         raise AssertionError
 assert len(calls) > 20 and set(calls) == {interpreters.get_current()}, calls
-'''
+"""
 
 
 @pytest.mark.parametrize("where", ["main thread", "another"])

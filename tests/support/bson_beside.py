@@ -24,7 +24,17 @@ from bson.raw_bson import RawBSONDocument  # noqa: E402
 
 from holdall import bson  # noqa: E402
 
-__all__ = ["JSONOptions", "RawBSONDocument", "agree", "both", "bson", "like_the_newest", "oracle", "outcome", "shape"]
+__all__ = [
+    "JSONOptions",
+    "RawBSONDocument",
+    "agree",
+    "both",
+    "bson",
+    "like_the_newest",
+    "oracle",
+    "outcome",
+    "shape",
+]
 
 MODULES: list[Any] = [bson, oracle]
 

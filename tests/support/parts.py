@@ -11,8 +11,8 @@ import fractions
 import functools
 import gc
 import ipaddress
-import pathlib
 import operator
+import pathlib
 import re
 import struct
 import sys

@@ -14,7 +14,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.bson_beside import RawBSONDocument, agree, both, bson, like_the_newest, oracle, outcome, shape
+from tests.support.bson_beside import (
+    RawBSONDocument,
+    agree,
+    both,
+    bson,
+    like_the_newest,
+    oracle,
+    outcome,
+    shape,
+)
 from tests.support.bson_strategies import (
     DOCUMENT_CLASSES,
     EDGES,
