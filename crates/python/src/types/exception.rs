@@ -218,12 +218,12 @@ fn special_parts<'py>(
     let builtin = unsafe { Bound::<PyAny>::from_borrowed_ptr(py, builtin.cast()) };
     for name in own {
         // SAFETY: an exception, whose nearest builtin class this is, and which holds what is in its place.
-        let place = unsafe { os_place(builtin.as_ptr().cast(), error.as_ptr(), name).map(|place| *place) };
+        let place = unsafe {
+            os_place(builtin.as_ptr().cast(), error.as_ptr(), name)
+                .map(|place| Bound::<PyAny>::from_borrowed_ptr_or_opt(py, *place))
+        };
         if let Some(value) = place {
-            // SAFETY: as above.
-            if let Some(value) =
-                unsafe { Bound::<PyAny>::from_borrowed_ptr_or_opt(py, value) }.filter(|value| !value.is_none())
-            {
+            if let Some(value) = value.filter(|value| !value.is_none()) {
                 fields.set_item(string_of(py, name), value)?;
             }
             continue;
