@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ _timestamp_of: Any = pd.Timestamp._from_value_and_reso
 # pandas's numbers of the units in which it counts.
 _UNITS = {7: "s", 8: "ms", 9: "us", 10: "ns"}
 _NUMBERS = {unit: number for number, unit in _UNITS.items()}
+_NAT = pd.NaT
 _SPAN = range(-(1 << 63), 1 << 63)
 
 
@@ -59,8 +61,8 @@ def _made_timestamp(stored: Any) -> Any:
         made = _timestamp_of(value, _NUMBERS[unit], None)
     else:
         value, unit, zone = stored
-        made = _timestamp_of(value, _NUMBERS[unit], zone_of(zone))
-    if made is pd.NaT:
+        made = _timestamp_of(value, _NUMBERS[unit], zone if type(zone) is ZoneInfo else zone_of(zone))
+    if made is _NAT:
         raise ValueError("no time")
     return made
 
