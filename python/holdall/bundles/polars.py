@@ -184,14 +184,36 @@ def _frame_of_rows(height: Any, kinds: Any, schema: Any, columns: Any) -> Any:
     """All columns at once: polars takes them as one array of rows."""
     rows = row_of(columns_of(schema), exact(columns, list), height, all_slots=True)
     frame = _series_of_rows(rows).struct.unnest()
-    # Columns whose type is not the one that Arrow's type stands for.
+    is_kept = type(schema) is bytes and len(schema) < 4096 and all(map(_is_hashed_soon, exact(kinds, list)))
+    key = (schema, *kinds) if is_kept else ()
+    casts = _seen_casts.get(key) if is_kept else None
+    if casts is None:
+        casts = _needed_casts(frame, kinds)
+        if is_kept:
+            if len(_seen_casts) == _MOST_CASTS:
+                _seen_casts.clear()
+            _seen_casts[key] = casts
+    return frame.with_columns([frame.to_series(at).cast(dtype) for at, dtype in casts]) if casts else frame
+
+
+# Which columns have to be cast to what, by a frame's schema and types.
+_seen_casts: dict[Any, list[tuple[int, Any]]] = {}
+_MOST_CASTS = 64
+
+
+def _is_hashed_soon(kind: Any) -> bool:
+    return type(kind) is str or (type(kind) is tuple and all(type(one) is str for one in kind))
+
+
+def _needed_casts(frame: Any, kinds: list[Any]) -> list[tuple[int, Any]]:
+    """Columns whose type is not the one that Arrow's type stands for."""
     casts = []
-    for at, (dtype, kind) in enumerate(zip(frame.dtypes, exact(kinds, list), strict=True)):
+    for at, (dtype, kind) in enumerate(zip(frame.dtypes, kinds, strict=True)):
         if _SIMPLE_NAMES.get(dtype if isinstance(dtype, type) else type(dtype)) != kind:
             wanted = type_made(kind)
             if dtype != wanted:
-                casts.append(frame.to_series(at).cast(wanted))
-    return frame.with_columns(casts) if casts else frame
+                casts.append((at, wanted))
+    return casts
 
 
 _from_arrow: Any = getattr(type(pl.Series()._s), "from_arrow_c_array", None)

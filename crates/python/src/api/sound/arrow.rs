@@ -6,7 +6,7 @@ use super::numbers::Numbers;
 use crate::cpython::View;
 use crate::error::door;
 use crate::memory::Vec;
-use holdall_format::utf8::{measure, Width};
+use holdall_format::utf8::measure;
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyTuple};
@@ -171,9 +171,10 @@ fn is_variable(array: &Array<'_>, kind: u8) -> Option<()> {
         return Some(());
     }
     let text = data.get(first..last)?;
-    if matches!(measure(text)?.width, Width::Ascii) {
+    if text.is_ascii() {
         return Some(());
     }
+    measure(text)?;
     // All of it is UTF-8: so is each part that begins with a character.
     let begins = |bytes| starts_a_character(data, number(bytes, width), last);
     offsets.chunks_exact(width).all(begins).then_some(())
@@ -190,8 +191,12 @@ fn are_views(array: &Array<'_>, text: bool) -> Option<()> {
     for at in 2..array.buffers.len() {
         let data = array.buffer(at, 0)?;
         // Where it is not one text, it may have gaps: Arrow looks at each part.
-        let is_ascii = !text || matches!(measure(data)?.width, Width::Ascii);
-        whole.push((data, is_ascii));
+        // Whether each part of it is text, too.
+        let any_cut = !text || data.is_ascii();
+        if !any_cut {
+            measure(data)?;
+        }
+        whole.push((data, any_cut));
     }
     for view in views.chunks_exact(VIEW) {
         let word = |at: usize| view.get(at..)?.first_chunk().map(|bytes| i32::from_ne_bytes(*bytes));
@@ -205,14 +210,15 @@ fn are_views(array: &Array<'_>, text: bool) -> Option<()> {
             }
             continue;
         }
-        let (data, is_ascii) = *whole.get(usize::try_from(word(8)?).ok()?)?;
+        let (data, any_cut) = *whole.get(usize::try_from(word(8)?).ok()?)?;
         let start = usize::try_from(word(12)?).ok()?;
         let end = start.checked_add(length)?;
         let part = data.get(start..end)?;
         if part[..4] != view[4..8] {
             return None;
         }
-        if !is_ascii && !(starts_a_character(data, start, data.len()) && starts_a_character(data, end, data.len())) {
+        let begins = |at| starts_a_character(data, at, data.len());
+        if !(any_cut || begins(start) && begins(end)) {
             return None;
         }
     }

@@ -65,10 +65,10 @@ impl<'a> Numbers<'a> {
         each!(self, within, low, high)
     }
 
-    /// Whether each is as large as the one before, none below 0, and none above `last`.
+    /// Whether each is as large as the one before, the first none below 0, and the last none above `last`.
     pub fn rise_below(&self, last: i64) -> bool {
-        let Some(high) = last.checked_add(1) else { return false };
-        self.within(0, high) && each!(self, rise)
+        let ends = (each!(self, first), each!(self, end));
+        ends.0 >= Some(0) && ends.1 <= Some(last.into()) && each!(self, rise)
     }
 }
 
@@ -78,6 +78,10 @@ fn count<T, const N: usize>(bytes: &[u8], _: fn([u8; N]) -> T) -> usize {
 
 fn first<T: Into<i128>, const N: usize>(bytes: &[u8], number: fn([u8; N]) -> T) -> Option<i128> {
     bytes.first_chunk().map(|bytes| number(*bytes).into())
+}
+
+fn end<T: Into<i128>, const N: usize>(bytes: &[u8], number: fn([u8; N]) -> T) -> Option<i128> {
+    bytes.last_chunk().map(|bytes| number(*bytes).into())
 }
 
 fn numbers<'a, T, const N: usize>(bytes: &'a [u8], number: impl Fn([u8; N]) -> T + 'a) -> impl Iterator<Item = T> + 'a {

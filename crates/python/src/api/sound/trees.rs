@@ -23,7 +23,7 @@ pub fn tree_levels(nodes: &Bound<'_, PyAny>, layout: Layout, features: i64) -> P
         let view = in_one_piece(nodes)?;
         match levels(view.as_slice(), layout, features) {
             Some(levels) => Ok(levels),
-            None => Err(PyValueError::new_err("nodes that make no tree").into()),
+            None => Err(PyValueError::new_err("nodes that make no tree")),
         }
     })
 }
