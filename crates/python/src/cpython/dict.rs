@@ -334,6 +334,7 @@ unsafe fn attributes_agree() -> Option<bool> {
             None => false,
         };
         let whole = is(0, b"c") && is(1, b"b") && split::attribute(second.get(), 2).is_none();
+        let none_yet = split::dict_of(second.get()).is_none();
         let dict = Owned::new(ffi::PyObject_GenericGetDict(second.get(), std::ptr::null_mut()))?;
         let (mut position, mut by_api) = (Position(0), 0isize);
         let mut agrees = true;
@@ -351,6 +352,7 @@ unsafe fn attributes_agree() -> Option<bool> {
             taken && found.is_some_and(|found| found.get() == number.get())
         };
         let gone = split::attribute(second.get(), 0).is_none() && len(dict.get()) == 2;
-        Some(whole && agrees && by_hand && gone)
+        let made = none_yet && split::dict_of(second.get()) == Some(dict.get());
+        Some(whole && agrees && by_hand && gone && made)
     }
 }

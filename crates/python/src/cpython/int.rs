@@ -372,3 +372,21 @@ pub(super) unsafe fn self_test() -> Result<(), &'static str> {
     }
     Ok(())
 }
+
+/// The value of an unsigned int of up to 128 bits.
+///
+/// # Safety
+/// `object` is alive.
+pub unsafe fn unsigned(object: Obj) -> Option<u128> {
+    let mut block = [0; FEW_BYTES];
+    // SAFETY: `object` is alive by contract, and its type is checked first.
+    let little = unsafe { is(object).then(|| few_bytes(object, &mut block)).flatten() }?;
+    // Without a sign there may be one byte more; leading zeros are left out.
+    let (number, sign) = little.split_at(little.len().min(16));
+    if little.last().is_some_and(|&highest| highest >= 0x80) || sign.iter().any(|&byte| byte != 0) || sign.len() > 1 {
+        return None;
+    }
+    let mut whole = [0; 16];
+    whole[..number.len()].copy_from_slice(number);
+    Some(u128::from_le_bytes(whole))
+}

@@ -105,17 +105,22 @@ impl<D: Dialect> Encoder<'_, D> {
         }
         // SAFETY: whoever writes a reference to an object holds it.
         let class = unsafe { ffi::Py_TYPE(object) };
+        if class == self.harmless {
+            return;
+        }
         // SAFETY: a live object holds its class.
         let has = |flags| unsafe { ffi::PyType_HasFeature(class, flags) != 0 };
-        if has(ffi::Py_TPFLAGS_TUPLE_SUBCLASS) {
-            self.linked_tuples += 1;
-        }
-        if cfg!(Py_3_12) && has(ffi::Py_TPFLAGS_HEAPTYPE) {
-            self.linked_instances += 1;
-        }
-        if !has(NEVER) && freed_by_recursion(class) != 0 && self.link_holder() {
+        let (is_tuple, is_instance) =
+            (has(ffi::Py_TPFLAGS_TUPLE_SUBCLASS), cfg!(Py_3_12) && has(ffi::Py_TPFLAGS_HEAPTYPE));
+        self.linked_tuples += usize::from(is_tuple);
+        self.linked_instances += usize::from(is_instance);
+        let is_deep = !has(NEVER) && freed_by_recursion(class) != 0;
+        if is_deep && self.link_holder() {
             // SAFETY: as above.
             self.deep.get_or_insert_default().linked.push(unsafe { Owned::borrowed(object) });
+        }
+        if !is_tuple && !is_instance && !is_deep {
+            self.harmless = class;
         }
     }
 

@@ -106,8 +106,11 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
 
     /// Writes the head of a dict that doesn't have the expected shape. `None`: nothing was written, it is to be written pair
     /// by pair.
+    ///
+    /// # Safety
+    /// The keys are strings, of live entries that nothing changes meanwhile.
     #[inline(never)]
-    unsafe fn dict_shape(&mut self, entries: &[(Obj, Obj)]) -> Result<Option<u32>> {
+    pub(super) unsafe fn dict_shape(&mut self, entries: &[(Obj, Obj)]) -> Result<Option<u32>> {
         let mut names = [std::ptr::null_mut(); shapes::MOST_KEYS];
         for (name, entry) in names.iter_mut().zip(entries) {
             *name = entry.0;

@@ -449,7 +449,8 @@ unsafe fn fits<W: Writer>(form: &mut (impl Form<W> + ?Sized), object: Obj, left:
         } else if is_leaf(object) {
             NUMBER
         } else if ffi::PyBytes_CheckExact(object) != 0 {
-            if form.may_be_shared(object) {
+            // There is one object for each of the shortest, whose sharing isn't told.
+            if ffi::Py_SIZE(object) > 1 && form.may_be_shared(object) {
                 return false;
             }
             ffi::Py_SIZE(object) as usize + LEAST

@@ -5,7 +5,6 @@ use crate::classes::plan;
 use crate::classes::plan::Plan;
 use crate::classes::{methods, registry, state};
 use crate::cpython::dict::{self, Position};
-use crate::cpython::split;
 use crate::cpython::{bytes_of, float, int, prefetch, text, Obj, Owned};
 use crate::encode::dialect::{Dialect, Native, NativeWriter};
 use crate::encode::{shapes, Encoder, Extra, Frame, Kind};
@@ -31,8 +30,8 @@ impl<D: Dialect> Encoder<'_, D> {
         // SAFETY: callers pass the class of a live object.
         let plan = unsafe { plan::of(self.py, class)? };
         // If hooks or canonical order need to see every object, the fast loop isn't used.
-        self.slots_only = matches!(plan.how, How::Fields)
-            && !plan.has_dict
+        self.fields_only = matches!(plan.how, How::Fields)
+            && (!plan.has_dict || plan.managed_dict && plan.slots.is_empty())
             && !self.options.trust
             && !self.asks()
             && !plan.answers
@@ -149,7 +148,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             }
             let written = match &plan.how {
                 How::Fields if !plan.has_dict && !self.asks() => self.slots(object, &plan),
-                How::Fields => self.fields(object, &plan, ShapeKind::Object),
+                How::Fields => self.fields(object, &plan),
                 How::NamedTuple(names) if names.len() != ffi::Py_SIZE(object) as usize => {
                     self.refused(object, "it has more or fewer items than its class has names, which needs")
                 }
@@ -243,7 +242,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 all_set &= !value.is_null();
             }
             if !all_set {
-                return self.fields(object, plan, ShapeKind::Object);
+                return self.fields(object, plan);
             }
             self.whole_shape(plan, plan.slots.iter().map(|slot| &slot.name))?;
             for (at, slot) in plan.slots.iter().enumerate() {
@@ -287,7 +286,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         Ok(())
     }
 
-    /// Writes an instance of the same class as the last one, if all of its state is in slots. `false`: it is another
+    /// Writes an instance of the same class as the last one, if all of its state is in slots or in attributes. `false`: it is another
     /// class. Lists of such instances are frequent, and looking up the class of each takes a fifth of the time.
     ///
     /// # Safety
@@ -297,11 +296,14 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         // SAFETY: `object` is alive by contract, and its class is compared with the plan's.
         unsafe {
             let plan = match &self.last_plan {
-                Some(plan) if plan.class() == ffi::Py_TYPE(object) && self.slots_only => plan.clone(),
+                Some(plan) if plan.class() == ffi::Py_TYPE(object) && self.fields_only => plan.clone(),
                 _ => return Ok(false),
             };
             if !self.met(object, BY_PARENT)? {
-                self.slots(object, &plan)?;
+                match plan.has_dict {
+                    false => self.slots(object, &plan)?,
+                    true => self.fields(object, &plan).or_else(|fault| self.detoured(object, fault))?,
+                }
             }
         }
         Ok(true)
@@ -328,45 +330,20 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
     }
 
     /// Writes the slots that are set, then `__dict__`.
-    pub(crate) unsafe fn fields(&mut self, object: Obj, plan: &Rc<Plan>, kind: ShapeKind) -> Result<()> {
+    pub(crate) unsafe fn fields(&mut self, object: Obj, plan: &Rc<Plan>) -> Result<()> {
         // SAFETY: callers pass an instance of the plan's class.
         unsafe {
-            if plan.managed_dict
-                && plan.slots.is_empty()
-                && !self.options.canonical
-                && self.attributes(object, plan, kind)?
-            {
+            let in_attributes = plan.managed_dict && plan.slots.is_empty() && !self.options.canonical;
+            if in_attributes && (self.attributes_again(object, plan)? || self.attributes(object, plan)?) {
                 return Ok(());
             }
-            let dict = self.field_names(object, plan, kind)?;
+            let dict = self.field_names(object, plan, ShapeKind::Object)?;
+            if in_attributes {
+                plan.shape.set((self.serial, self.last_shape));
+            }
             self.field_values(object, plan, dict);
         }
         Ok(())
-    }
-
-    /// Writes an instance whose whole state is in attributes without a `__dict__` object. `false`: it isn't one.
-    unsafe fn attributes(&mut self, object: Obj, plan: &Rc<Plan>, kind: ShapeKind) -> Result<bool> {
-        let mut names = [std::ptr::null_mut(); shapes::MOST_KEYS];
-        let mut len = 0;
-        // SAFETY: callers pass an instance of a class with managed dicts. No Python code runs before the frame holds
-        // it.
-        unsafe {
-            while let Some((name, _)) = split::attribute(object, len) {
-                if len == names.len() || (text::ascii(name) == Some(b"__orig_class__") && !self.options.trust) {
-                    return Ok(false);
-                }
-                names[len] = name;
-                len += 1;
-            }
-            if len == 0 {
-                return Ok(false);
-            }
-            let shape = self.shape(kind, Some(plan), &names[..len])?;
-            self.last_shape = shape;
-            let frame = Frame { len, hint: shape, ..Frame::new(Owned::borrowed(object), Kind::Attributes) };
-            self.tables.stack.push(frame);
-        }
-        Ok(true)
     }
 
     /// Writes an instance's head; returns its `__dict__`, whose values come last.
@@ -498,6 +475,9 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                     self.w.complex(value.real, value.imag);
                 }
                 Base::Exception => {
+                    if self.bare_exception(object)? {
+                        return Ok(());
+                    }
                     let parts = types::exception::parts(self.py, object)?;
                     if types::exception::is_of_parts(self.py, ffi::Py_TYPE(object))? {
                         self.then_made(object, parts);

@@ -3,10 +3,12 @@
 //! An object that only its parent holds, as its reference count says, can't occur again and needs no entry in the memo.
 //! All others are looked up by address: the first time they get an id, later they are written as references.
 
+mod attributes;
 pub mod canonical;
 mod deep;
 pub mod dialect;
 mod dict;
+mod exception;
 pub mod few;
 pub mod forms;
 mod hooks;
@@ -164,6 +166,8 @@ pub struct Encoder<'t, D: Dialect> {
     linked_tuples: usize,
     /// Likewise of instances, since 3.12.
     linked_instances: usize,
+    /// The class of the last object referred to that nothing had to be noted for.
+    harmless: cpython::Type,
     deep: Option<Box<deep::Deep>>,
     /// How many replacements are being written, one within the other.
     replacing: u32,
@@ -196,8 +200,8 @@ pub struct Encoder<'t, D: Dialect> {
     interns: bool,
     last_shape: u32,
     last_plan: Option<Rc<Plan>>,
-    /// Whether instances of the last plan's class are written slot by slot without other checks.
-    slots_only: bool,
+    /// Whether instances of the last plan's class are written slot by slot, or attribute by attribute, without other checks.
+    fields_only: bool,
     /// For a record in a log: the names of earlier records.
     window: Option<SharedWindow>,
     pub py: Python<'t>,
@@ -260,6 +264,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
             tables: Lent(tables),
             linked_tuples: 0,
             linked_instances: 0,
+            harmless: std::ptr::null_mut(),
             deep: None,
             replacing: 0,
             unchecked: 0,
@@ -284,7 +289,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
             interns: options.intern && options.refs,
             last_shape: shapes::NONE,
             last_plan: None,
-            slots_only: false,
+            fields_only: false,
             window: None,
             py,
             // SAFETY: the GIL is held, by contract.
@@ -501,8 +506,12 @@ impl<'t, D: Dialect> Walker<'t> for Encoder<'t, D> {
         self.keep(object)
     }
 
+    fn writes_at_once(&self) -> bool {
+        D::KEEPS_TYPES && !self.interns && matches!(self.sharing, Sharing::ByCount) && !self.looks_closely
+    }
+
     fn text_once(&mut self, text: &str) -> Result<()> {
-        if D::KEEPS_TYPES && !self.interns && matches!(self.sharing, Sharing::ByCount) && !self.looks_closely {
+        if self.writes_at_once() {
             self.w.text(Text::Ascii(text.as_bytes()));
             return Ok(());
         }

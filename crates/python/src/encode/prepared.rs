@@ -6,6 +6,7 @@ use crate::classes::how::How;
 use crate::classes::plan::{self, Plan, Prepared};
 use crate::classes::{methods, state};
 use crate::cpython::class::{_PyType_Lookup, given_version, usual_getattr};
+use crate::cpython::dict::Position;
 use crate::cpython::{split, text, Obj, Owned, Type};
 use crate::encode::dialect::NativeWriter;
 use crate::memory::Vec;
@@ -59,8 +60,12 @@ pub unsafe fn all_fields(plan: &Plan, object: Obj, mut each: impl FnMut(usize, O
                 !value.is_null() && each(at, slot.name.get(), value)
             }),
             How::Fields => {
-                let mut at = 0;
-                while let Some((name, value)) = split::attribute(object, at) {
+                let (dict, mut at) = (split::dict_of(object), 0);
+                let mut position = Position(0);
+                while let Some((name, value)) = match dict {
+                    Some(dict) => position.next(dict),
+                    None => split::attribute(object, at),
+                } {
                     if !each(at, name, value) {
                         return false;
                     }

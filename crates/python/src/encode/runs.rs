@@ -8,6 +8,8 @@ use std::ptr::addr_of_mut;
 
 /// How many values are passed to the format at once: few enough for the nearest cache.
 pub const BLOCK: usize = 512;
+/// A block for runs of up to so many values. Zeroing one of [`BLOCK`] took longer than to write thirty.
+const SHORT: usize = 32;
 /// Runs up to this length (coordinates, say) are written value by value.
 const FEW: usize = 8;
 /// The shortest runs that are packed. Two floats are smaller packed; small ints take a byte each anyway, so more are
@@ -78,7 +80,21 @@ unsafe fn floats<W: RunWriter>(w: &mut W, items: &[Obj], seq: Seq) -> bool {
         }
         return true;
     }
-    let mut block = [0f64; BLOCK / 4];
+    // SAFETY: `items` are alive, as for `packed`.
+    unsafe {
+        match items.len() <= SHORT {
+            true => floats_by::<W, SHORT>(w, items, start),
+            false => floats_by::<W, { BLOCK / 4 }>(w, items, start),
+        }
+    }
+}
+
+/// The same by blocks of so many.
+///
+/// # Safety
+/// `items` are alive.
+unsafe fn floats_by<W: RunWriter, const N: usize>(w: &mut W, items: &[Obj], start: usize) -> bool {
+    let mut block = [0f64; N];
     for chunk in items.chunks(block.len()) {
         for (value, &item) in block.iter_mut().zip(chunk) {
             // SAFETY: `items` are alive, as for `packed`.
@@ -95,11 +111,26 @@ unsafe fn floats<W: RunWriter>(w: &mut W, items: &[Obj], seq: Seq) -> bool {
     true
 }
 
-#[inline(never)]
+#[inline(always)]
 unsafe fn ints<W: RunWriter>(w: &mut W, items: &[Obj], seq: Seq) -> bool {
+    // SAFETY: `items` are alive, as for `packed`.
+    unsafe {
+        match items.len() <= SHORT {
+            true => ints_by::<W, SHORT>(w, items, seq),
+            false => ints_by::<W, { BLOCK / 4 }>(w, items, seq),
+        }
+    }
+}
+
+/// The same by blocks of so many.
+///
+/// # Safety
+/// `items` are alive.
+#[inline(never)]
+unsafe fn ints_by<W: RunWriter, const N: usize>(w: &mut W, items: &[Obj], seq: Seq) -> bool {
     let start = w.position();
     let mut run = None;
-    let mut block = [0i64; BLOCK / 4];
+    let mut block = [0i64; N];
     for chunk in items.chunks(block.len()) {
         for (value, &item) in block.iter_mut().zip(chunk) {
             // SAFETY: `items` are alive, as for `packed`.

@@ -184,6 +184,15 @@ impl WrittenShapes {
         hash as usize & (self.table.len() - 1)
     }
 
+    /// The names of a shape; none if there is no such shape.
+    #[inline(always)]
+    pub fn names(&self, shape: u32) -> &[Owned] {
+        match self.all.get(shape as usize) {
+            Some(shape) => &self.names[shape.start as usize..][..shape.len as usize],
+            None => &[],
+        }
+    }
+
     /// The last shape of the value under the `at`th name of `shape`.
     #[inline(always)]
     pub fn hint(&mut self, shape: u32, at: usize) -> Option<&mut u32> {

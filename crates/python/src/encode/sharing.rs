@@ -69,7 +69,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         // part of the graph.
         // SAFETY: `object` is alive, as for `met`.
         let has_twins = unsafe { ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyBytes_Type) && ffi::Py_SIZE(object) <= 1 };
-        if self.options.canonical && has_twins {
+        if has_twins {
             return Ok(false);
         }
         match &mut self.sharing {

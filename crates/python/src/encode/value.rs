@@ -185,7 +185,7 @@ impl<D: Dialect> Encoder<'_, D> {
         }
     }
 
-    /// Writes a list or tuple. `false`: it is neither. It can't re-enter itself, so loops over a container's values may
+    /// Writes a list, a tuple or `bytes`. `false`: it is none of them. It can't re-enter itself, so loops over a container's values may
     /// call it before the container has a frame.
     ///
     /// # Safety
@@ -199,6 +199,11 @@ impl<D: Dialect> Encoder<'_, D> {
                 Seq::List
             } else if class == addr_of_mut!(ffi::PyTuple_Type) && ffi::Py_SIZE(object) != 0 {
                 Seq::Tuple
+            } else if class == addr_of_mut!(ffi::PyBytes_Type) && !self.looks_closely {
+                if !self.met(object, BY_PARENT)? {
+                    D::bytes(self, object)?;
+                }
+                return Ok(true);
             } else {
                 return Ok(false);
             };

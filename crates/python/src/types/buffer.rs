@@ -7,7 +7,7 @@ use crate::memory::vec;
 use crate::types::library::Library;
 use crate::types::out_of_band::BufferSink;
 use crate::types::walker::{TypeWalker, WorkItem};
-use holdall_format::model::{KnownType, OutOfBand, TypeWriter};
+use holdall_format::model::{KnownType, OutOfBand, Text, TypeWriter};
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
@@ -211,6 +211,18 @@ pub fn pass(py: Python<'_>, lender: &mut Option<Lender<'_>>, charge: Charge<'_>,
 pub fn encode_array<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
     let code = object.getattr(intern!(object.py(), "typecode"))?.cast_into::<PyString>().map_err(PyErr::from)?;
     encoder.w().known(KnownType::PythonArray);
+    if cfg!(target_endian = "little") && encoder.writes_at_once() {
+        let name = code.to_str()?;
+        if !matches!(name, "u" | "w") && stored_code(name) == name {
+            let items = View::new(object)?;
+            encoder.w().text(Text::Ascii(name.as_bytes()));
+            match encoder.buffers().sends(items.len()) {
+                true => send(encoder, items, OutOfBand::Bytes),
+                false => encoder.w().bytes(items.as_slice()),
+            }
+            return Ok(());
+        }
+    }
     let mut parts = vec![WorkItem::Value(owned(code.as_any()))];
     let code = code.to_str()?;
     if code == "u" || code == "w" {

@@ -4,8 +4,7 @@
 //! and the fields that builtin exceptions add.
 
 use crate::cpython::class::_PyType_Lookup;
-use crate::cpython::{held, owned};
-use crate::cpython::{new, Obj, Owned, Type};
+use crate::cpython::{held, new, owned, replace, Obj, Owned, Type};
 use crate::error::{decode, encode, refused, Asked, Result};
 use crate::memory::{vec, FxHashMap, Vec};
 use crate::types::walker::WorkItem;
@@ -117,6 +116,62 @@ unsafe fn is_plain(builtin: Type) -> bool {
     unsafe { (*builtin).tp_basicsize == (*ffi::PyExc_BaseException.cast::<ffi::PyTypeObject>()).tp_basicsize }
 }
 
+/// The fields of an `OSError` that may be any object.
+const OS_FIELDS: [&str; 4] = ["errno", "strerror", "filename", "filename2"];
+
+/// Fields of an exception by name, borrowed.
+pub struct Fields {
+    all: [(Obj, Obj); OS_FIELDS.len()],
+    len: usize,
+}
+
+impl Fields {
+    pub fn as_slice(&self) -> &[(Obj, Obj)] {
+        &self.all[..self.len]
+    }
+}
+
+/// The arguments and the fields of an exception without a cause or a context, if it is an `OSError`, or one that has no fields. The
+/// exception holds them.
+///
+/// # Safety
+/// `object` is alive and an exception.
+pub unsafe fn usual_parts(py: Python<'_>, object: Obj) -> Option<(Obj, Fields)> {
+    let mut fields = Fields { all: [(std::ptr::null_mut(), std::ptr::null_mut()); OS_FIELDS.len()], len: 0 };
+    let is_none = |value: Obj| value.is_null() || held_none(value);
+    // SAFETY: by the contract it begins like all exceptions, with null for None, and its class is alive.
+    unsafe {
+        let (head, builtin) = (object.cast::<ffi::PyBaseExceptionObject>(), nearest(ffi::Py_TYPE(object)));
+        let is_bare = is_none((*head).cause)
+            && is_none((*head).context)
+            && *(&raw const (*head).suppress_context).cast::<u8>() == 0;
+        let arguments = (*head).args;
+        if !is_bare || arguments.is_null() || ffi::PyTuple_CheckExact(arguments) == 0 {
+            return None;
+        }
+        if !is_plain(builtin) {
+            if ffi::PyType_IsSubtype(builtin, ffi::PyExc_OSError.cast()) == 0
+                || (*object.cast::<ffi::PyOSErrorObject>()).written != -1
+            {
+                return None;
+            }
+            for name in OS_FIELDS {
+                let value = *os_place(builtin, object, name)?;
+                if !is_none(value) {
+                    fields.all[fields.len] = (string_of(py, name).as_ptr(), value);
+                    fields.len += 1;
+                }
+            }
+        }
+        Some((arguments, fields))
+    }
+}
+
+fn held_none(object: Obj) -> bool {
+    // SAFETY: the singleton lives as long as the interpreter; only addresses are compared.
+    object == unsafe { ffi::Py_None() }
+}
+
 /// What is written for an exception before its attributes: a tuple of arguments and fields.
 ///
 /// # Safety
@@ -162,6 +217,17 @@ fn special_parts<'py>(
     // SAFETY: the class is static.
     let builtin = unsafe { Bound::<PyAny>::from_borrowed_ptr(py, builtin.cast()) };
     for name in own {
+        // SAFETY: an exception, whose nearest builtin class this is, and which holds what is in its place.
+        let place = unsafe { os_place(builtin.as_ptr().cast(), error.as_ptr(), name).map(|place| *place) };
+        if let Some(value) = place {
+            // SAFETY: as above.
+            if let Some(value) =
+                unsafe { Bound::<PyAny>::from_borrowed_ptr_or_opt(py, value) }.filter(|value| !value.is_none())
+            {
+                fields.set_item(string_of(py, name), value)?;
+            }
+            continue;
+        }
         // SAFETY: instances of this class and of those derived from it begin like an `OSError`.
         let lacks_count = || unsafe { (*error.as_ptr().cast::<ffi::PyOSErrorObject>()).written == -1 };
         // To be told so by an exception took a third of storing one.
@@ -195,6 +261,27 @@ fn special_parts<'py>(
         ));
     }
     Ok(args)
+}
+
+/// Where an `OSError` keeps a field that may be any object. `None`: it is another exception, or another field.
+///
+/// # Safety
+/// `error` is a live exception, and `builtin` its nearest builtin class.
+unsafe fn os_place(builtin: Type, error: Obj, name: &str) -> Option<*mut Obj> {
+    // SAFETY: by the contract; both classes are static, and instances of one that is derived from it begin like an `OSError`.
+    unsafe {
+        if ffi::PyType_IsSubtype(builtin, ffi::PyExc_OSError.cast()) == 0 {
+            return None;
+        }
+        let error = error.cast::<ffi::PyOSErrorObject>();
+        Some(match name {
+            "errno" => &raw mut (*error).myerrno,
+            "strerror" => &raw mut (*error).strerror,
+            "filename" => &raw mut (*error).filename,
+            "filename2" => &raw mut (*error).filename2,
+            _ => return None,
+        })
+    }
 }
 
 /// The descriptor of a builtin exception's own field, whatever a subclass has under the name; null if there is none.
@@ -394,6 +481,13 @@ fn fill_with<'py>(
     for (name, value) in fields.into_iter().flatten() {
         let name = name.cast::<PyString>().map_err(|_| decode("an exception's field without a name", at))?;
         let name = name.to_str().if_taken()?.ok_or_else(|| decode("an exception's field without a name", at))?;
+        // SAFETY: an exception, whose nearest builtin class this is. The place holds an object or nothing, which is released.
+        unsafe {
+            if let Some(place) = os_place(builtin.as_ptr().cast(), error.as_ptr(), name) {
+                replace(place, value.into_ptr());
+                continue;
+            }
+        }
         let is_known = FIELDS.contains(&name) || own.contains(&name);
         if name == INITIALISER && !is_initialised {
             continue;

@@ -8,9 +8,11 @@ pub mod datetime;
 pub mod enumeration;
 pub mod exception;
 pub mod library;
+pub mod network;
 pub mod number;
 pub mod numpy;
 pub mod out_of_band;
+pub mod path;
 pub mod pattern;
 
 pub mod record;
@@ -107,10 +109,11 @@ pub fn cost(py: Python<'_>, known: KnownType, parts: &[Owned]) -> Result<Cost> {
             }
             Cost { work: 50 + product.0.saturating_mul(product.1) / 4, bytes: 3 * whole }
         }
-        // Python code visits each part of a path, which takes a place in a list. Equal parts are interned.
+        // Each part of a path takes a place in a list, and perhaps Python code visits it. Where there are many, equal ones are interned.
         KnownType::PurePosixPath | KnownType::PureWindowsPath | KnownType::PosixPath | KnownType::WindowsPath => {
             let separators = parts.first().map_or(0, separators);
-            Cost { work: 250 + whole / 8 + 40 * separators, bytes: 320 + whole / 2 + 16 * separators }
+            let apart = 48 * separators.min(path::SEVERAL).min(whole / 3);
+            Cost { work: 250 + whole / 8 + 40 * separators, bytes: 320 + whole / 2 + 16 * separators + apart }
         }
         KnownType::PythonArray => Cost { work: whole / 16, bytes: 64 + 4 * whole },
         KnownType::Decimal => Cost { work: 20 + whole / 2, bytes: 64 + whole },

@@ -2,10 +2,11 @@
 
 use crate::cpython::{held, int, new, owned, text, Obj, Owned};
 use crate::error::Result;
-use crate::memory::{format, vec, Vec};
+use crate::memory::{vec, Vec};
 use crate::types::bson_values::classes::of_little;
 use crate::types::library::{Library, Slots};
 use crate::types::walker::{TypeWalker, WorkItem};
+use crate::types::{network, path};
 use holdall_format::model::{KnownType, TypeWriter};
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
@@ -13,7 +14,6 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyString};
-use std::net::{Ipv4Addr, Ipv6Addr};
 
 pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
     encoder.w().known(known);
@@ -39,59 +39,21 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object
         encoder.w().bytes(&bytes);
         return Ok(());
     }
-    if known == KnownType::IPv4Address {
-        if let Some([number]) = IPV4.read(object)? {
-            // SAFETY: the instance holds what is in its slot, whose type is checked first.
-            let number = unsafe { int::is(number).then(|| int::value(number)).flatten() };
-            if let Some(number) = number.and_then(|number| u32::try_from(number).ok()) {
-                return encoder.text_once(&format!("{}", Ipv4Addr::from(number)));
-            }
-        }
+    if let Some(text) = network::text_of(known, object)? {
+        return encoder.text_once(&text);
     }
-    if known == KnownType::IPv4Network {
-        if let Some(text) = network_text(object)? {
-            return encoder.text_once(&text);
-        }
+    let text = match class_of(known).map(|class| path::known_text(object, class)).transpose()?.flatten() {
+        Some(kept) => kept,
+        None => object.str()?,
+    };
+    // Whether a path keeps its text is not part of the graph: who else holds that makes no difference.
+    // SAFETY: `text` holds its characters.
+    let ascii = unsafe { text::ascii(text.as_ptr()) }.and_then(|ascii| std::str::from_utf8(ascii).ok());
+    match ascii {
+        Some(ascii) if encoder.writes_at_once() => encoder.text_once(ascii)?,
+        _ => encoder.then(vec![WorkItem::Value(owned(text.as_any()))]),
     }
-    if known == KnownType::IPv6Address {
-        if let Some([number, scope]) = IPV6.read(object)? {
-            // SAFETY: the instance holds what is in its slots.
-            let number = unsafe { unsigned(number) }.filter(|_| held_none(scope));
-            if let Some(number) = number {
-                return encoder.text_once(&ipv6_text(number));
-            }
-        }
-    }
-    encoder.then(vec![WorkItem::Value(owned(object.str()?.as_any()))]);
     Ok(())
-}
-
-/// A network of version 4 as Python writes it, if its parts are the usual ones.
-fn network_text(object: &Bound<'_, PyAny>) -> Result<Option<String>> {
-    let py = object.py();
-    let (address, prefix) =
-        (object.getattr(intern!(py, "network_address"))?, object.getattr(intern!(py, "_prefixlen"))?);
-    let Some([number]) = IPV4.read(&address)? else { return Ok(None) };
-    // SAFETY: the instances hold both, whose types are checked first.
-    let exact = |object: Obj| unsafe { int::is(object).then(|| int::value(object)).flatten() };
-    Ok(match (exact(number).map(u32::try_from), exact(prefix.as_ptr())) {
-        (Some(Ok(number)), Some(prefix @ 0..=32)) => Some(format!("{}/{prefix}", Ipv4Addr::from(number))),
-        _ => None,
-    })
-}
-
-fn held_none(object: Obj) -> bool {
-    // SAFETY: the singleton lives as long as the interpreter; only addresses are compared.
-    object == unsafe { pyo3::ffi::Py_None() }
-}
-
-/// An address as Python writes it up to 3.12. Since then it writes those that stand for one of version 4 in another way, and so does
-/// Rust; equal messages need one way.
-fn ipv6_text(number: u128) -> String {
-    match number >> 32 {
-        0xffff => format!("::ffff:{:x}:{:x}", number >> 16 & 0xffff, number & 0xffff),
-        _ => format!("{}", Ipv6Addr::from(number)),
-    }
 }
 
 pub fn build<'py>(py: Python<'py>, known: KnownType, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
@@ -104,7 +66,21 @@ pub fn build<'py>(py: Python<'py>, known: KnownType, parts: &[Bound<'py, PyAny>]
         return uuid_of(py, bytes);
     }
     let text = part.cast::<PyString>()?;
-    let class = match known {
+    let Some(class) = class_of(known) else { return Err(PyValueError::new_err("no text of its own")) };
+    let quick = match known {
+        KnownType::IPv4Address | KnownType::IPv6Address => network::address(py, known, text),
+        KnownType::IPv4Network | KnownType::IPv6Network => network::of_text(py, class, text),
+        _ => path::of_text(py, class, text),
+    };
+    match quick.map_err(|fault| fault.into_py(0))? {
+        Some(made) => Ok(held(py, &made)),
+        None => class.get(py)?.call1((text,)),
+    }
+}
+
+/// The class of what is stored as text.
+fn class_of(known: KnownType) -> Option<Library> {
+    Some(match known {
         KnownType::PurePosixPath => Library::PurePosixPath,
         KnownType::PureWindowsPath => Library::PureWindowsPath,
         // A path of another system can't be made here; its pure form has the same content.
@@ -118,18 +94,11 @@ pub fn build<'py>(py: Python<'py>, known: KnownType, parts: &[Bound<'py, PyAny>]
         KnownType::IPv6Network => Library::IPv6Network,
         KnownType::IPv4Interface => Library::IPv4Interface,
         KnownType::IPv6Interface => Library::IPv6Interface,
-        _ => return Err(PyValueError::new_err("no text of its own")),
-    };
-    match address(py, known, text).map_err(|fault| fault.into_py(0))? {
-        Some(made) => Ok(held(py, &made)),
-        None => class.get(py)?.call1((text,)),
-    }
+        _ => return None,
+    })
 }
 
 static UUID: Slots<2> = Slots::new(|py| Library::Uuid.get(py), [b"int", b"is_safe"]);
-static IPV4: Slots<1> = Slots::new(|py| Library::IPv4Address.get(py), [b"_ip"]);
-static IPV6: Slots<2> = Slots::new(|py| Library::IPv6Address.get(py), [b"_ip", b"_scope_id"]);
-
 /// A UUID of which nobody knows how it was made.
 pub fn uuid(py: Python<'_>, bytes: &[u8; 16]) -> Result<Owned> {
     let mut little = *bytes;
@@ -173,7 +142,7 @@ fn uuid_of<'py>(py: Python<'py>, mut bytes: &[u8]) -> PyResult<Bound<'py, PyAny>
 pub fn uuid_bytes(object: &Bound<'_, PyAny>) -> Result<Option<[u8; 16]>> {
     let Some([number, _]) = UUID.read(object)? else { return Ok(None) };
     // SAFETY: the instance holds `number`.
-    Ok(unsafe { unsigned(number) }.map(u128::to_be_bytes))
+    Ok(unsafe { int::unsigned(number) }.map(u128::to_be_bytes))
 }
 
 /// The bytes of a UUID of which nobody knows how it was made, as long as that is known without any code of its own.
@@ -187,7 +156,7 @@ pub unsafe fn usual_uuid(py: Python<'_>, object: Obj) -> Option<[u8; 16]> {
         return None;
     }
     // SAFETY: the instance holds `number`.
-    unsafe { unsigned(number) }.map(u128::to_be_bytes)
+    unsafe { int::unsigned(number) }.map(u128::to_be_bytes)
 }
 
 /// A UUID's text, as `str` gives it: ASCII.
@@ -200,45 +169,4 @@ pub fn uuid_text(bytes: &[u8; 16]) -> [u8; 36] {
         }
     }
     text
-}
-
-/// The value of an unsigned int of up to 128 bits.
-///
-/// # Safety
-/// `object` is alive.
-unsafe fn unsigned(object: Obj) -> Option<u128> {
-    let mut block = [0; int::FEW_BYTES];
-    // SAFETY: `object` is alive by contract, and its type is checked first.
-    let little = unsafe { int::is(object).then(|| int::few_bytes(object, &mut block)).flatten() }?;
-    // Without a sign there may be one byte more; leading zeros are left out.
-    let (number, sign) = little.split_at(little.len().min(16));
-    if little.last().is_some_and(|&highest| highest >= 0x80) || sign.iter().any(|&byte| byte != 0) || sign.len() > 1 {
-        return None;
-    }
-    let mut whole = [0; 16];
-    whole[..number.len()].copy_from_slice(number);
-    Some(u128::from_le_bytes(whole))
-}
-
-/// An address in its usual form. `None`: any other form, which the class itself may know.
-fn address(py: Python<'_>, known: KnownType, text: &Bound<'_, PyString>) -> Result<Option<Owned>> {
-    if !matches!(known, KnownType::IPv4Address | KnownType::IPv6Address) {
-        return Ok(None);
-    }
-    // SAFETY: `text` holds its characters.
-    let Some(text) = (unsafe { text::ascii(text.as_ptr()) }).and_then(|text| std::str::from_utf8(text).ok()) else {
-        return Ok(None);
-    };
-    Ok(match known {
-        KnownType::IPv4Address => match text.parse::<Ipv4Addr>() {
-            Ok(address) => IPV4.make(py, [of_little(&u32::from(address).to_le_bytes())?])?,
-            Err(_) => None,
-        },
-        _ => match text.parse::<Ipv6Addr>() {
-            Ok(address) => {
-                IPV6.make(py, [of_little(&u128::from(address).to_le_bytes())?, owned(&py.None().into_bound(py))])?
-            }
-            Err(_) => None,
-        },
-    })
 }

@@ -78,6 +78,9 @@ pub trait Walker<'py> {
     /// Keeps a temporary object alive until the message is complete.
     fn keep(&mut self, object: Owned) -> Obj;
 
+    /// Whether parts without identity may be written where they are found: nobody is asked about them, and equal texts are not looked up.
+    fn writes_at_once(&self) -> bool;
+
     /// Writes an ASCII text that is no object of the program's.
     fn text_once(&mut self, text: &str) -> Result<()>;
 }
