@@ -54,15 +54,18 @@ def _timestamp(value: Any) -> Any:
     return value._value, _UNITS[value._creso], zone_parts(zone)
 
 
-def _made_timestamp(stored: Any) -> Any:
+# Names of its own, which are found sooner than a module's: there are many of these, and each takes little.
+def _made_timestamp(
+    stored: Any, made_of: Any = _timestamp_of, numbers: dict[str, int] = _NUMBERS, no_time: Any = _NAT
+) -> Any:
     # Cython says no to what is no number of 64 bits.
     if len(stored) == 2:
         value, unit = stored
-        made = _timestamp_of(value, _NUMBERS[unit], None)
+        made = made_of(value, numbers[unit], None)
     else:
         value, unit, zone = stored
-        made = _timestamp_of(value, _NUMBERS[unit], zone if type(zone) is ZoneInfo else zone_of(zone))
-    if made is _NAT:
+        made = made_of(value, numbers[unit], zone if type(zone) is ZoneInfo else zone_of(zone))
+    if made is no_time:
         raise ValueError("no time")
     return made
 

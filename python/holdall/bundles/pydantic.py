@@ -56,10 +56,11 @@ def _url_of(cls: Any) -> Callable[[Any], Any]:
     parse, new = pydantic_core.Url, object.__new__
 
     def url_of(stored: Any) -> Any:
-        inner = parse(exact(stored, str))
+        if type(stored) is not str or len(stored) > longest:
+            return slow(stored)
+        inner = parse(stored)
         if (
-            len(stored) > longest
-            or (schemes is not None and inner.scheme not in schemes)
+            (schemes is not None and inner.scheme not in schemes)
             or (needs_host and not inner.host)
             or str(inner) != stored
         ):
