@@ -116,12 +116,21 @@ def reachable(value: Any) -> Iterator[list[Any]]:
     while stack:
         obj = stack.pop()
         # The collector's view of a dict leaves out keys that are text.
-        parts = [*obj.keys(), *obj.values()] if type(obj) is dict else gc.get_referents(obj)
+        parts = [*obj.keys(), *obj.values()] if type(obj) is dict else referents(obj)
         yield parts
         for part in parts:
             if type(part) not in LEAVES and id(part) not in seen and not isinstance(part, NOT_DATA):
                 seen.add(id(part))
                 stack.append(part)
+
+
+def referents(obj: Any) -> list[Any]:
+    """What the collector finds in `obj`. Names of attributes belong to its class; before 3.11 the instance has a dict with them."""
+    parts = gc.get_referents(obj)
+    own = getattr(obj, "__dict__", None) if sys.version_info < (3, 11) else None
+    if type(own) is not dict:
+        return parts
+    return [*(part for part in parts if part is not own), *own.values()]
 
 
 LEAVES = frozenset({int, float, str, bytes, bool, type(None), complex, bytearray})

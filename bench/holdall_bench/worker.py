@@ -301,7 +301,8 @@ def version_of(codec: Codec) -> str:
         return platform.python_version()
     module = sys.modules[codec.module]
     try:
-        return version(codec.package)
+        # Before 3.11 any package answers to no name.
+        return version(codec.package or "-")
     except (PackageNotFoundError, ValueError):
         return str(getattr(module, "version", getattr(module, "__version__", "")))
 

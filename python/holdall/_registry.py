@@ -209,7 +209,8 @@ def register(
             raise TypeError("register: aliases: expected an iterable of str, got str")
         _core.register_function(cls, list(aliases))
         return cls
-    if not isinstance(cls, type):
+    # Before 3.11 `isinstance(list[int], type)` is true.
+    if not issubclass(type(cls), type):
         raise TypeError(f"register: expected a class, got {_kind(cls)}")
     if name is not None and not isinstance(name, str):
         raise TypeError(f"register: name: expected str, got {_kind(name)}")

@@ -147,6 +147,92 @@ def test_again_in_the_same_interpreter() -> None:
     """)
 
 
+# Files of every kind call what they are given: objects, progress, a remote file's ranges.
+CALLS = '''
+import io
+import holdall
+from holdall import _core
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+
+calls = []
+def called(*_):
+    # What is called calls holdall itself, which leaves the interpreter once more.
+    calls.append(interpreters.get_current())
+    assert holdall.loads(holdall.dumps([len(calls)])) == [len(calls)]
+    inner = io.BytesIO()
+    holdall.dump(["inner"], inner)
+    inner.seek(0)
+    assert holdall.load(inner) == ["inner"]
+
+class File(io.BytesIO):
+    def write(self, data):
+        called()
+        return super().write(data)
+    def readinto(self, buffer):
+        called()
+        return super().readinto(buffer)
+    def flush(self):
+        called()
+    def read_at(self, at, size):
+        called()
+        return self.getvalue()[at : at + size]
+    @property
+    def size(self):
+        called()
+        return len(self.getvalue())
+
+class Broken(io.BytesIO):
+    def write(self, data):
+        raise KeyError("mine")
+    readinto = write
+
+data = [list(range(1000)), "x" * 3_000_000, b"y" * 20_000_000]
+file = File()
+holdall.dump(data, file, progress=called)
+file.seek(0)
+assert holdall.load(file, progress=called) == data
+log = File()
+with holdall.Writer(log) as writer:
+    for number in range(300):
+        writer.write(["x" * 9000, number])
+log.seek(0)
+assert [number for _, number in holdall.Reader(log)] == list(range(300))
+options = dict.fromkeys(["repair", "part", "dec_hook", "resolver", "limits"])
+ranges = _core.LogReader(log, follow=False, type=object, types=(), trust=False, strict=True, **options)
+assert [number for _, number in ranges] == list(range(300))
+for call in (lambda: holdall.dump(data, Broken()), lambda: holdall.load(Broken())):
+    try:
+        call()
+    except KeyError as error:
+        assert error.args == ("mine",)
+    else:
+        raise AssertionError
+assert len(calls) > 20 and set(calls) == {interpreters.get_current()}, calls
+'''
+
+
+@pytest.mark.parametrize("where", ["main thread", "another"])
+def test_files_are_called_in_the_interpreter_that_has_them(where: str) -> None:
+    passes(f"""
+        CALLS = {CALLS!r}
+        def turns():
+            exec(CALLS, {{}})
+            run(CALLS)
+            exec(CALLS, {{}})
+            run(CALLS)
+        if {where == "main thread"}:
+            turns()
+        else:
+            thread = threading.Thread(target=turns)
+            thread.start()
+            thread.join()
+        print("done")
+    """)
+
+
 @OWN_GIL
 def test_twelve_at_once() -> None:
     passes("""

@@ -573,6 +573,8 @@ def test_kinds_load_after_all_this() -> None:
 @pytest.mark.parametrize("name", ["SyntaxError", "IndentationError", "ExceptionGroup", "BaseExceptionGroup"])
 def test_an_exception_whose_argument_has_no_end(name: str) -> None:
     """Their constructors go through the second argument, whatever it is."""
+    if not hasattr(builtins, name):
+        pytest.skip("exception groups came with Python 3.11")
     endless = {
         "range": wire.known("Range", wire.integer(0), wire.integer(1 << 60), wire.integer(1)),
         "network": wire.known("IPv4Network", wire.text("10.0.0.0/8")),

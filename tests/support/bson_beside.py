@@ -18,14 +18,21 @@ oracle: Any = pytest.importorskip("bson", reason="PyMongo, whose bson is the ora
 if not getattr(oracle, "has_c", bool)():
     pytest.skip("PyMongo's C extension, the oracle, is not built here", allow_module_level=True)
 
+import pymongo  # noqa: E402
 from bson.json_util import JSONOptions  # noqa: E402
 from bson.raw_bson import RawBSONDocument  # noqa: E402
 
 from holdall import bson  # noqa: E402
 
-__all__ = ["JSONOptions", "RawBSONDocument", "agree", "both", "bson", "oracle", "outcome", "shape"]
+__all__ = ["JSONOptions", "RawBSONDocument", "agree", "both", "bson", "like_the_newest", "oracle", "outcome", "shape"]
 
 MODULES: list[Any] = [bson, oracle]
+
+# What PyMongo refuses and takes of damaged messages changed in small things; ours is the newest's behaviour.
+like_the_newest = pytest.mark.skipif(
+    pymongo.version_tuple < (4, 20),
+    reason=f"compares with PyMongo 4.20 and later, found {pymongo.version}: the last for Python 3.10",
+)
 
 
 def shape(value: Any) -> Any:

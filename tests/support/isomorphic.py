@@ -95,7 +95,7 @@ class _Match:
             if scalar_bits(a) != scalar_bits(b):
                 fail(path, f"value {a!r} became {b!r}")
             return
-        if isinstance(a, BY_REFERENCE):
+        if issubclass(cls, BY_REFERENCE):  # before 3.11 `list[int]` says that it is a class
             if a is not b:
                 fail(path, f"{a!r} became another object, {b!r}")
             return
@@ -260,7 +260,7 @@ def sketch(obj: object, depth: int) -> object:
     cls = type(obj)
     if cls in SCALARS:
         return (cls, scalar_bits(obj))
-    if isinstance(obj, BY_REFERENCE):
+    if issubclass(cls, BY_REFERENCE):
         return id(obj)
     found = _by_name(parts(obj))
     value = (cls, repr(found.value), len(found.children))

@@ -12,6 +12,7 @@ import functools
 import gc
 import ipaddress
 import pathlib
+import operator
 import re
 import struct
 import sys
@@ -222,6 +223,7 @@ def _partial(obj: Any) -> Parts:
 
 HANDLERS: dict[type, Callable[[Any], Parts]] = {
     int: _leaf(int.__int__),
+    operator.itemgetter: lambda obj: Parts(None, list(obj.__reduce__()[1]), "[]"),
     float: _leaf(lambda obj: struct.pack("d", float.__float__(obj))),
     complex: _leaf(lambda obj: struct.pack("dd", obj.real, obj.imag)),
     str: _leaf(lambda obj: str.__str__(obj)),

@@ -16,7 +16,7 @@ HAS_GIL = not sysconfig.get_config_var("Py_GIL_DISABLED")
 VERSION = sys.version_info[:2]
 
 # By the first version: dicts, values that share their keys with a class, sets.
-ON = [((3, 16), (False, False, True)), ((3, 11), (True, True, True)), ((3, 10), (False, False, True))]
+ON = [((3, 16), (False, False, True)), ((3, 11), (True, True, True)), ((3, 10), (True, False, True))]
 
 
 @pytest.mark.skipif(not HAS_GIL or sys.maxsize < 2**32, reason="layouts of 64 bits, with a GIL")

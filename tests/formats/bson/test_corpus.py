@@ -13,7 +13,7 @@ import uuid
 import pytest
 
 import holdall
-from tests.support.bson_beside import RawBSONDocument, both, bson, oracle, shape
+from tests.support.bson_beside import RawBSONDocument, both, bson, like_the_newest, oracle, shape
 from tests.support.bson_wire import one_byte_changed
 from tests.support.each import each
 from tests.support.extent import sample
@@ -141,6 +141,7 @@ def test_every_prefix_is_refused(case):
 
 
 # Of the Decimal128 files, which are most of the corpus, all payloads are 16 bytes of which each is good.
+@like_the_newest
 @pytest.mark.damage
 @every("valid", lambda case: len(case["canonical_bson"]) < 140 and "numberDecimal" not in case["canonical_extjson"])  # fmt: skip
 def test_every_changed_byte_is_read_as_pymongo_does(case):

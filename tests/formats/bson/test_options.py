@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.bson_beside import JSONOptions, RawBSONDocument, agree, both, bson, oracle, outcome, shape
+from tests.support.bson_beside import JSONOptions, RawBSONDocument, agree, both, bson, like_the_newest, oracle, outcome, shape
 from tests.support.bson_strategies import (
     AWARE,
     CONVERSIONS,
@@ -185,6 +185,7 @@ def test_zones_of_ones_own(zone, conversion):
 # --- uuid_representation ---
 
 
+@like_the_newest
 @each("representation", REPRESENTATIONS.values(), ids=REPRESENTATIONS)
 @each("subtype", [0, 1, 2, 3, 4, 5, 6, 255])
 def test_uuids(subtype, representation):
@@ -214,6 +215,7 @@ OTHER_HANDLERS = [
 ]
 
 
+@like_the_newest
 @each("handler", HANDLERS + OTHER_HANDLERS)
 @each("place", TEXT_PLACES.values(), ids=TEXT_PLACES)
 def test_text_that_is_not_utf_8(place, handler):
@@ -436,6 +438,7 @@ def test_encoders_are_asked_in_order_and_once():
     assert kind == "given"
 
 
+@like_the_newest
 def test_what_is_known_is_never_asked_about():
     told = []
     chosen = CodecOptions(type_registry=TypeRegistry(fallback_encoder=told.append))
@@ -493,6 +496,7 @@ chosen_options = st.builds(
 )
 
 
+@like_the_newest
 @examples(300)
 @given(chosen_options, st.integers(0, 2**32))
 def test_any_options_read(chosen, seed):

@@ -5,6 +5,7 @@ The rules are the sentences that `page_rules` finds in the page. One without a c
 
 from __future__ import annotations
 
+import builtins
 import datetime as dt
 import json
 import re
@@ -220,7 +221,9 @@ CASES: dict[str, Rule] = {
             sized("FROZENSET", 1, reference(0)),
             known("Slice", reference(0), NONE, NONE),
             known("MappingProxy", dict_(integer(1), reference(0))),
-            layout("based", "builtins.ExceptionGroup", [], tuple_(tuple_(text("m"), sequence(reference(0))), EMPTY_DICT)),
+            # Groups came with Python 3.11; before, there is nothing of that name to be made.
+            *[layout("based", "builtins.ExceptionGroup", [], tuple_(tuple_(text("m"), sequence(reference(0))), EMPTY_DICT))]
+            * hasattr(builtins, "ExceptionGroup"),
         ],
         [
             known("Deque", NONE, sequence(reference(0))),

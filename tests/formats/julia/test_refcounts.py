@@ -64,8 +64,19 @@ def test_counts_by_type() -> None:
     stays_level(work, ROUNDS // 10)
 
 
+def numpy_keeps_dtypes() -> bool:
+    """NumPy 2.2, the last for Python 3.10, never gives back the dtype of an array of objects that it makes in Fortran's order."""
+    dtype = np.dtype("O", metadata={"julia": 1})
+    before = sys.getrefcount(dtype)
+    for _ in range(10):
+        np.empty((2, 3), dtype, order="F")
+    return sys.getrefcount(dtype) > before + 5
+
+
 @pytest.mark.parametrize("name", MESSAGES)
 def test_counts_of_failing_loads(name: str) -> None:
+    if name == "everything" and numpy_keeps_dtypes():
+        pytest.skip(f"NumPy {np.__version__} itself keeps dtypes of arrays of objects")
     # Those of a long message are cut off and changed at fewer places.
     hostile = damaged(MESSAGES[name], name)[:: 1 + len(MESSAGES[name]) // 1000]
 

@@ -1,9 +1,9 @@
 //! Dicts: reading their entries in place, and filling in the values of copies of a template dict.
 //!
-//! From 3.11 to 3.15 a dict's entries are one array behind its hash table. In other versions, and for dicts that share
-//! their keys with a class, the API's functions do the same more slowly.
+//! From 3.10 to 3.15 a dict's entries are one array behind its hash table. In other versions the API's functions do the same more slowly.
 
-use super::keys::{start, GeneralEntry, Keys, UnicodeEntry, KIND_GENERAL, KIND_UNICODE};
+pub use super::keys::Pair;
+use super::keys::{start, GeneralEntry, Keys};
 use super::{split, Obj, Owned};
 use pyo3::ffi;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,7 +40,7 @@ pub unsafe fn len(dict: Obj) -> usize {
 }
 
 /// The key table that a dict shares with its class: address and number of names. While the class lives, names are only
-/// added.
+/// added. (Before 3.11 another table may take its place, at the same address.)
 ///
 /// # Safety
 /// `dict` is a dict.
@@ -48,7 +48,10 @@ pub unsafe fn len(dict: Obj) -> usize {
 pub unsafe fn shared_names(dict: Obj) -> Option<(usize, isize)> {
     let object = dict.cast::<Dict>();
     // SAFETY: `KNOWN` says that `Dict` and `Keys` match this CPython; a dict's `keys` is never null.
-    unsafe { (is_known() && !(*object).values.is_null()).then(|| ((*object).keys as usize, (*(*object).keys).entries)) }
+    unsafe {
+        (cfg!(Py_3_11) && is_known() && !(*object).values.is_null())
+            .then(|| ((*object).keys as usize, (*(*object).keys).entries))
+    }
 }
 
 /// An iterator over a dict's items, like `PyDict_Next`; keys and values are borrowed.
@@ -67,7 +70,7 @@ impl Position {
     pub unsafe fn next(&mut self, dict: Obj) -> Option<(Obj, Obj)> {
         let object = dict.cast::<Dict>();
         // SAFETY: `KNOWN` says that the structs match. `entries` is read at each step and bounds the array, whose
-        // entries are of the kind that `kind` says. Otherwise `PyDict_Next` does it, which only needs a dict.
+        // entries are of the kind that `has_strings` says. Otherwise `PyDict_Next` does it, which only needs a dict.
         unsafe {
             if is_known() && (*object).values.is_null() {
                 let keys = (*object).keys;
@@ -75,11 +78,11 @@ impl Position {
                 while self.0 < (*keys).entries {
                     let at = self.0 as usize;
                     self.0 += 1;
-                    let (key, value) = if (*keys).kind == KIND_GENERAL {
-                        let entry = start.cast::<GeneralEntry>().add(at);
+                    let (key, value) = if (*keys).has_strings() {
+                        let entry = start.cast::<Pair>().add(at);
                         ((*entry).key, (*entry).value)
                     } else {
-                        let entry = start.cast::<UnicodeEntry>().add(at);
+                        let entry = start.cast::<GeneralEntry>().add(at);
                         ((*entry).key, (*entry).value)
                     };
                     if !value.is_null() {
@@ -87,6 +90,16 @@ impl Position {
                     }
                 }
                 return None;
+            }
+            if cfg!(not(Py_3_11)) && is_known() {
+                // Values that share their keys with a class stand in the order of the keys.
+                if self.0 >= (*object).used {
+                    return None;
+                }
+                let at = self.0 as usize;
+                self.0 += 1;
+                let key = (*start((*object).keys).cast::<GeneralEntry>().add(at)).key;
+                return Some((key, *(*object).values.cast::<Obj>().add(at)));
             }
             if split::is_known() && !(*object).values.is_null() {
                 let found = split::value((*object).values.cast(), (*object).keys, self.0 as usize);
@@ -99,22 +112,21 @@ impl Position {
     }
 }
 
-/// The entries of a dict that has only string keys and no gaps, as a slice of (key, value).
+/// The entries of a dict that has only string keys and no gaps.
 ///
 /// # Safety
 /// `dict` is a dict that stays unchanged while the slice is used.
 #[inline(always)]
-pub unsafe fn entries<'a>(dict: Obj) -> Option<&'a [(Obj, Obj)]> {
+pub unsafe fn entries<'a>(dict: Obj) -> Option<&'a [Pair]> {
     let object = dict.cast::<Dict>();
-    // SAFETY: `KNOWN` says that the structs match; `kind` and `entries` were checked. A `UnicodeEntry` is laid out as
-    // the tuple of two pointers is (`self_test` checks it). The contract keeps the dict unchanged while the slice
-    // lives.
+    // SAFETY: `KNOWN` says that the structs match; `has_strings` and `entries` were checked. The contract keeps the dict unchanged
+    // while the slice lives.
     unsafe {
         if !is_known() || !(*object).values.is_null() {
             return None;
         }
         let keys = (*object).keys;
-        if (*keys).kind != KIND_UNICODE || (*keys).entries != (*object).used {
+        if !(*keys).has_strings() || (*keys).entries != (*object).used {
             return None;
         }
         if (*keys).entries == 0 {
@@ -138,10 +150,10 @@ pub unsafe fn value_slot(dict: Obj, at: usize) -> *mut Obj {
         unsafe { (*dict.cast::<Dict>()).keys }
     };
     // SAFETY: the contract says that there are more than `at` entries; `is_template` says that they are
-    // `UnicodeEntry`s.
+    // `Pair`s.
     unsafe {
         let start = start(keys);
-        std::ptr::addr_of_mut!((*start.cast::<UnicodeEntry>().add(at)).value)
+        std::ptr::addr_of_mut!((*start.cast::<Pair>().add(at)).value)
     }
 }
 
@@ -164,10 +176,10 @@ impl Table {
     #[inline(always)]
     pub unsafe fn hash_at(&self, at: usize) -> Option<Option<isize>> {
         // SAFETY: a `Table` exists only where the structs match (see [`table`]). `at` is below the table's size; the
-        // width of an index is that of the whole index table divided by the table's size.
+        // width of a slot is what the table says.
         unsafe {
             let indices = self.keys.add(1).cast::<u8>();
-            let index = match (*self.keys).log2_index_bytes - (*self.keys).log2_size {
+            let index = match (*self.keys).log2_slot() {
                 0 => i64::from(*indices.add(at).cast::<i8>()),
                 1 => i64::from(*indices.cast::<i16>().add(at)),
                 2 => i64::from(*indices.cast::<i32>().add(at)),
@@ -191,7 +203,7 @@ impl Table {
         // SAFETY: a `Table` exists only where the structs match; `at` is below `entries`, and general entries are
         // checked for.
         unsafe {
-            if (*self.keys).kind != KIND_GENERAL || at >= self.entries {
+            if (*self.keys).has_strings() || at >= self.entries {
                 return None;
             }
             let start = start(self.keys);
@@ -215,7 +227,7 @@ pub unsafe fn table(dict: Obj) -> Option<Table> {
         }
         let keys = (*object).keys;
         Some(Table {
-            mask: (1 << (*keys).log2_size) - 1,
+            mask: (*keys).size() - 1,
             used: (*object).used as usize,
             entries: (*keys).entries as usize,
             is_full: (*keys).usable <= 0,
@@ -257,9 +269,7 @@ pub unsafe fn set(dict: Obj, key: Obj, value: Obj) -> bool {
 pub(super) unsafe fn self_test() -> Result<(), &'static str> {
     // SAFETY: the GIL is held while the module is imported; every object made here is checked for null and held.
     unsafe {
-        let pair = [(std::ptr::null_mut::<ffi::PyObject>(), std::ptr::null_mut::<ffi::PyObject>()); 2];
-        let second = std::ptr::addr_of!(pair[1].1) as usize - std::ptr::addr_of!(pair) as usize;
-        if second != 24 || !super::VERIFIED {
+        if !super::VERIFIED {
             return Ok(()); // the API's functions are used
         }
         let dict = Owned::new(ffi::PyDict_New()).ok_or("no memory")?;
@@ -272,6 +282,8 @@ pub(super) unsafe fn self_test() -> Result<(), &'static str> {
             }
         }
         let copy = Owned::new(ffi::PyDict_Copy(dict.get())).ok_or("no memory")?;
+        #[cfg(not(Py_3_11))]
+        (*(*dict.get().cast::<Dict>()).keys).learn();
         KNOWN.store(true, Ordering::Relaxed);
         let agrees = |dict: Obj| {
             let (mut by_hand, mut by_api) = (Position(0), 0isize);
@@ -299,6 +311,8 @@ pub(super) unsafe fn self_test() -> Result<(), &'static str> {
         let number = super::int::from_value(7).ok_or("no memory")?;
         ffi::PyDict_SetItem(dict.get(), number.get(), number.get());
         fine = fine && agrees(dict.get()) && entries(dict.get()).is_none();
+        // With keys that its class shares.
+        fine = fine && agrees(of_instance().ok_or("no memory")?.get());
         KNOWN.store(fine, Ordering::Relaxed);
         if fine {
             split::set_known(true);
@@ -308,14 +322,42 @@ pub(super) unsafe fn self_test() -> Result<(), &'static str> {
     Ok(())
 }
 
+/// The `__dict__` of an instance that has three attributes.
+unsafe fn of_instance() -> Option<Owned> {
+    // SAFETY: the GIL is held while the module is imported; every object is held while it is used.
+    unsafe {
+        let number = super::int::from_value(1 << 40)?;
+        let made = new_instance(new_class()?.get())?;
+        for name in [c"a", c"b", c"c"] {
+            ffi::PyObject_SetAttrString(made.get(), name.as_ptr(), number.get());
+        }
+        Owned::new(ffi::PyObject_GetAttrString(made.get(), c"__dict__".as_ptr()))
+    }
+}
+
+/// # Safety
+/// The GIL is held.
+unsafe fn new_class() -> Option<Owned> {
+    // SAFETY: the GIL is held, and the arguments are held while the class is made.
+    unsafe {
+        let arguments = Owned::new(ffi::Py_BuildValue(c"s(){}".as_ptr(), c"Model".as_ptr()))?;
+        Owned::new(ffi::PyObject_CallObject(std::ptr::addr_of_mut!(ffi::PyType_Type).cast(), arguments.get()))
+    }
+}
+
+/// # Safety
+/// The GIL is held, and `class` is alive.
+unsafe fn new_instance(class: Obj) -> Option<Owned> {
+    // SAFETY: the GIL is held, and the class is alive.
+    unsafe { Owned::new(ffi::PyObject_CallObject(class, std::ptr::null_mut())) }
+}
+
 /// Sets and deletes attributes of instances, and checks that [`split::attribute`] finds them; gives another its `__dict__` by hand.
 unsafe fn attributes_agree() -> Option<bool> {
     // SAFETY: the GIL is held while the module is imported; every object is held while it is used.
     unsafe {
-        let arguments = Owned::new(ffi::Py_BuildValue(c"s(){}".as_ptr(), c"Model".as_ptr()))?;
-        let class =
-            Owned::new(ffi::PyObject_CallObject(std::ptr::addr_of_mut!(ffi::PyType_Type).cast(), arguments.get()))?;
-        let make = || Owned::new(ffi::PyObject_CallObject(class.get(), std::ptr::null_mut()));
+        let class = new_class()?;
+        let make = || new_instance(class.get());
         let number = super::int::from_value(1 << 40)?;
         let first = make()?;
         for name in [c"a", c"b", c"c"] {

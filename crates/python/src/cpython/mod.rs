@@ -2,6 +2,7 @@
 //!
 //! Everything that relies on a layout is compared with the API when the module is imported (`self_test`).
 
+mod attach;
 pub mod class;
 pub mod crowd;
 pub mod dict;
@@ -17,6 +18,7 @@ pub mod stack;
 pub mod text;
 mod view;
 
+pub use attach::{attached, detached};
 pub use view::{part, View};
 
 use pyo3::ffi;
@@ -34,7 +36,7 @@ libpython! {
 
 /// Whether this is a CPython whose layouts of dicts and attributes somebody has looked at, and which `self_test` compares. Others are
 /// used through the API alone.
-pub const VERIFIED: bool = cfg!(all(Py_3_11, not(Py_3_16), not(Py_GIL_DISABLED), target_pointer_width = "64"));
+pub const VERIFIED: bool = cfg!(all(not(Py_3_16), not(Py_GIL_DISABLED), target_pointer_width = "64"));
 
 pub type Obj = *mut ffi::PyObject;
 pub type Type = *mut ffi::PyTypeObject;

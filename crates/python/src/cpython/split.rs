@@ -3,7 +3,7 @@
 //!
 //! In 3.11 and 3.12 the values are a block of their own. Since 3.13 they stand within the instance, behind the fields of its class.
 
-use super::keys::{start, Keys, UnicodeEntry};
+use super::keys::{start, Keys, Pair};
 use super::{Obj, Type};
 use pyo3::ffi;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -129,7 +129,7 @@ pub(super) unsafe fn value(values: *mut u8, keys: *mut Keys, at: usize) -> Optio
             (*values.sub(3 + at), values.cast::<Obj>())
         };
         let value = *first.add(usize::from(place));
-        let name = (*start(keys).cast::<UnicodeEntry>().add(usize::from(place))).key;
+        let name = (*start(keys).cast::<Pair>().add(usize::from(place))).key;
         (!value.is_null()).then_some((name, value))
     }
 }

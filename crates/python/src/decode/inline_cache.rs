@@ -4,7 +4,8 @@
 //!
 //! Like the caches of names and shapes, it holds only immutable strings.
 
-use crate::cpython::{dict, replace, text, Obj, Owned};
+use crate::cpython::dict::{self, Pair};
+use crate::cpython::{replace, text, Obj, Owned};
 use crate::decode::dialect::Dialect;
 use crate::decode::frame::{Frame, Kind, LEARNS_KEYS};
 use crate::decode::{Decoder, NO_ID};
@@ -382,7 +383,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         // SAFETY: the caller holds the dict in the frame that it popped. No Python code runs that could change it below.
         let Some(entries) = (unsafe { dict::entries(object) }).filter(|entries| entries.len() == len) else { return };
         // SAFETY: the keys of `entries` are strings, which the dict holds.
-        let names: Option<Vec<&[u8]>> = entries.iter().map(|&(key, _)| unsafe { text::ascii(key) }).collect();
+        let names: Option<Vec<&[u8]>> = entries.iter().map(|&Pair { key, .. }| unsafe { text::ascii(key) }).collect();
         let Some(names) = names else { return };
         let [first, ..] = names[..] else { return };
         // A database reference looks like this: such dicts are built pair by pair, and checked once they are complete.
@@ -394,7 +395,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let shape = || {
             // SAFETY: the dict holds its keys.
-            let mut shape = Shape::empty(entries.iter().map(|&(key, _)| unsafe { Owned::borrowed(key) }).collect());
+            let mut shape =
+                Shape::empty(entries.iter().map(|&Pair { key, .. }| unsafe { Owned::borrowed(key) }).collect());
             shape.build = Build::Expected(names.iter().map(|name| D::Reader::encoded(name)).collect());
             Rc::new(shape)
         };
@@ -402,7 +404,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         CACHE.get(self.py).change(place, |there| {
             let entry = there.get_or_insert_default();
             if self.r.extents().is_some() {
-                let is_this = |names: &[Owned]| names.iter().map(Owned::get).eq(entries.iter().map(|&(key, _)| key));
+                let is_this =
+                    |names: &[Owned]| names.iter().map(Owned::get).eq(entries.iter().map(|&Pair { key, .. }| key));
                 entry.learn_way(first, is_this, shape);
             } else if entry.shape.is_none() {
                 *entry = Entry { shape: Some(shape()), ..Entry::default() };

@@ -1,7 +1,7 @@
 //! The walk: builtin containers, and the loop that continues the copy on top of the stack.
 
 use crate::classes::state;
-use crate::cpython::dict::{self, Position};
+use crate::cpython::dict::{self, Pair, Position};
 use crate::cpython::fill;
 use crate::cpython::{replace, Obj, Owned};
 use crate::deepcopy::frame::{leaf, places, Extra, Frame, Kind, Parts};
@@ -123,7 +123,7 @@ impl Copier<'_> {
             let copy = Owned::new(ffi::PyDict_Copy(object)).ok_or_else(raised)?;
             self.settle(id, &copy);
             let (kind, at) = match dict::entries(copy.get()) {
-                Some(entries) => (Kind::Values, entries.iter().position(|entry| !leaf(entry.1))),
+                Some(entries) => (Kind::Values, entries.iter().position(|entry| !leaf(entry.value))),
                 None => {
                     let (mut position, mut before) = (Position(0), 0);
                     let mut found = None;
@@ -364,8 +364,8 @@ impl Copier<'_> {
             unsafe {
                 let Some(entries) = entries_of(frame) else { return Err(fault(CHANGED)) };
                 let left = &entries[frame.at..];
-                let Some(found) = left.iter().position(|entry| !leaf(entry.1)) else { return self.finish() };
-                let value = left[found].1;
+                let Some(found) = left.iter().position(|entry| !leaf(entry.value)) else { return self.finish() };
+                let value = left[found].value;
                 frame.at += found;
                 let after = frame.at + 1;
                 if !self.step(depth, value, after)? {
@@ -496,7 +496,7 @@ impl Copier<'_> {
 /// # Safety
 /// The dict stays unchanged while the slice is used.
 #[inline(always)]
-unsafe fn entries_of<'a>(frame: &Frame) -> Option<&'a [(Obj, Obj)]> {
+unsafe fn entries_of<'a>(frame: &Frame) -> Option<&'a [Pair]> {
     // SAFETY: the frame holds a dict; `dict::entries` checks its shape again.
     unsafe {
         if dict::len(frame.object.get()) != frame.len {

@@ -1,6 +1,6 @@
 //! Dicts: by the shape of their keys if all of these are names, else as pairs.
 
-use crate::cpython::dict::{self, Position};
+use crate::cpython::dict::{self, Pair, Position};
 use crate::cpython::{text, Obj, Owned};
 use crate::encode::dialect::{Dialect, Native, NativeWriter};
 use crate::encode::sequence::items;
@@ -34,13 +34,13 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 } else if !self.options.canonical && self.tables.shapes.is_fruitless_at_once(entries) {
                     return self.named_pairs(object, entries);
                 } else {
-                    match self.dict_shape(entries)? {
+                    match self.dict_shape(entries.iter().map(|entry| entry.key))? {
                         Some(shape) => shape,
                         None => return self.named_pairs(object, entries),
                     }
                 };
                 self.last_shape = shape;
-                for (at, &(_, value)) in entries.iter().enumerate() {
+                for (at, &Pair { value, .. }) in entries.iter().enumerate() {
                     if self.leaf(value, BY_PARENT)? {
                         continue;
                     }
@@ -75,7 +75,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
     /// # Safety
     /// `object` is a dict, and these are its entries.
     #[inline(always)]
-    unsafe fn named_pairs(&mut self, object: Obj, entries: &[(Obj, Obj)]) -> Result<()> {
+    unsafe fn named_pairs(&mut self, object: Obj, entries: &[Pair]) -> Result<()> {
         self.w.dict(entries.len());
         if self.looks_closely {
             let whole = Left { at: 0, len: entries.len(), value_next: false };
@@ -83,7 +83,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             unsafe { self.rest_of_pairs(object, self.tables.stack.len(), whole) };
             return Ok(());
         }
-        for (at, &(key, value)) in entries.iter().enumerate() {
+        for (at, &Pair { key, value, .. }) in entries.iter().enumerate() {
             // SAFETY: the keys are strings, by contract. Nothing here runs Python code before the frame is pushed.
             unsafe {
                 self.text(key, BY_PARENT)?;
@@ -110,13 +110,14 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
     /// # Safety
     /// The keys are strings, of live entries that nothing changes meanwhile.
     #[inline(never)]
-    pub(super) unsafe fn dict_shape(&mut self, entries: &[(Obj, Obj)]) -> Result<Option<u32>> {
+    pub(super) unsafe fn dict_shape(&mut self, keys: impl ExactSizeIterator<Item = Obj>) -> Result<Option<u32>> {
         let mut names = [std::ptr::null_mut(); shapes::MOST_KEYS];
-        for (name, entry) in names.iter_mut().zip(entries) {
-            *name = entry.0;
+        let len = keys.len();
+        for (name, key) in names.iter_mut().zip(keys) {
+            *name = key;
         }
         // SAFETY: the keys of a live dict, which nothing changes meanwhile.
-        unsafe { self.shape_if_it_pays(&names[..entries.len()]) }
+        unsafe { self.shape_if_it_pays(&names[..len]) }
     }
 
     /// The same for these keys: a shape that no other dict has costs its reader twice what its pairs cost.

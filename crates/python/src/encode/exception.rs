@@ -36,7 +36,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 self.w.dict(0);
                 return Ok(true);
             }
-            let is_shape = self.dict_shape(fields)?.is_some();
+            let is_shape = self.dict_shape(fields.iter().map(|&(name, _)| name))?.is_some();
             if !is_shape {
                 self.w.dict(fields.len());
             }

@@ -11,6 +11,7 @@ use super::value::{is_leaf, lone_leaf, lone_other};
 use crate::classes::family::Family;
 use crate::classes::how::How;
 use crate::classes::plan::Plan;
+use crate::cpython::dict::Pair;
 use crate::cpython::set::next_member;
 use crate::cpython::{dict, references, text, Obj, Owned};
 use crate::types::datetime;
@@ -77,7 +78,7 @@ pub trait Form<W: Writer> {
 
     /// # Safety
     /// `entries` are the keys, which are strings, and values of a live dict.
-    unsafe fn dict(&mut self, w: &mut W, entries: &[(Obj, Obj)]) -> bool;
+    unsafe fn dict(&mut self, w: &mut W, entries: &[Pair]) -> bool;
 }
 
 /// A format without references.
@@ -101,10 +102,12 @@ impl<W: Writer> Form<W> for Plain {
     }
 
     #[inline(always)]
-    unsafe fn dict(&mut self, w: &mut W, entries: &[(Obj, Obj)]) -> bool {
+    unsafe fn dict(&mut self, w: &mut W, entries: &[Pair]) -> bool {
         w.dict(entries.len());
         // SAFETY: by the contract.
-        entries.iter().all(|&(key, item)| unsafe { of_any_width(w, key).is_ok() && value(self, w, item) })
+        entries
+            .iter()
+            .all(|&Pair { key, value: item, .. }| unsafe { of_any_width(w, key).is_ok() && value(self, w, item) })
     }
 }
 
@@ -175,18 +178,18 @@ impl Numbered {
     /// # Safety
     /// The keys are strings.
     #[inline(always)]
-    unsafe fn known<W: NativeWriter>(&self, w: &mut W, entries: &[(Obj, Obj)]) -> Option<bool> {
+    unsafe fn known<W: NativeWriter>(&self, w: &mut W, entries: &[Pair]) -> Option<bool> {
         for (number, &(from, to, class)) in self.shapes[..self.len].iter().enumerate() {
             let keys = &self.keys.all()[usize::from(from)..usize::from(to)];
             if class != 0 || keys.len() != entries.len() {
                 continue;
             }
-            if keys.iter().zip(entries).all(|(&known, entry)| known == entry.0) {
+            if keys.iter().zip(entries).all(|(&known, entry)| known == entry.key) {
                 w.instance(number);
                 return Some(true);
             }
             // SAFETY: both are strings.
-            if keys.iter().zip(entries).all(|(&known, entry)| unsafe { text::equal(known, entry.0) }) {
+            if keys.iter().zip(entries).all(|(&known, entry)| unsafe { text::equal(known, entry.key) }) {
                 return None;
             }
         }
@@ -198,12 +201,12 @@ impl Numbered {
     /// # Safety
     /// The keys are strings.
     #[inline(always)]
-    unsafe fn shape<W: NativeWriter>(&mut self, w: &mut W, entries: &[(Obj, Obj)]) -> bool {
+    unsafe fn shape<W: NativeWriter>(&mut self, w: &mut W, entries: &[Pair]) -> bool {
         if self.len == MOST_SHAPES {
             return false;
         }
         let (from, block) = (self.keys.len, w.shape_begin(ShapeKind::Dict, 0, entries.len()));
-        for &(name, _) in entries {
+        for &Pair { key: name, .. } in entries {
             // SAFETY: by the contract.
             if unsafe { !self.name(w, name) } || !self.keys.push(name) {
                 return false;
@@ -401,7 +404,7 @@ impl<W: NativeWriter> Form<W> for Numbered {
     }
 
     #[inline(always)]
-    unsafe fn dict(&mut self, w: &mut W, entries: &[(Obj, Obj)]) -> bool {
+    unsafe fn dict(&mut self, w: &mut W, entries: &[Pair]) -> bool {
         // SAFETY: by the contract.
         unsafe {
             let head = match self.known(w, entries) {
@@ -409,7 +412,7 @@ impl<W: NativeWriter> Form<W> for Numbered {
                 Some(false) => self.shape(w, entries),
                 None => false,
             };
-            head && entries.iter().all(|&(_, item)| value(self, w, item))
+            head && entries.iter().all(|&Pair { value: item, .. }| value(self, w, item))
         }
     }
 }
@@ -484,7 +487,9 @@ unsafe fn parts_fit<W: Writer>(
             Some(seq) => items(object, seq).iter().all(|&item| fits(form, item, left, depth)),
             None if ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyDict_Type) => {
                 let Some(entries) = dict::entries(object) else { return false };
-                entries.iter().all(|&(key, item)| fits(form, key, left, depth) && fits(form, item, left, depth))
+                entries
+                    .iter()
+                    .all(|&Pair { key, value: item, .. }| fits(form, key, left, depth) && fits(form, item, left, depth))
             }
             None => {
                 let (size, plan) = match form.size_of_other(object) {

@@ -1,5 +1,6 @@
 //! The shapes of one message: the key lists and classes that were written, and their numbers.
 
+use crate::cpython::dict::Pair;
 use crate::cpython::{references, text, Obj, Owned};
 use crate::memory::{vec, Vec};
 
@@ -80,13 +81,13 @@ impl WrittenShapes {
     ///
     /// Keys are compared in order; a dict of another length doesn't match.
     #[inline(always)]
-    pub fn is_dict(&self, shape: u32, entries: &[(Obj, Obj)]) -> bool {
+    pub fn is_dict(&self, shape: u32, entries: &[Pair]) -> bool {
         let Some(shape) = self.all.get(shape as usize) else { return false };
         if shape.class != 0 || shape.len as usize != entries.len() {
             return false;
         }
         let names = &self.names[shape.start as usize..][..entries.len()];
-        names.iter().zip(entries).all(|(name, entry)| name.get() == entry.0)
+        names.iter().zip(entries).all(|(name, entry)| name.get() == entry.key)
     }
 
     /// The shape with that class (0 for a dict) and these names, if it was written.
@@ -131,12 +132,12 @@ impl WrittenShapes {
     /// # Safety
     /// The keys are strings.
     #[inline(always)]
-    pub unsafe fn is_fruitless_at_once(&mut self, entries: &[(Obj, Obj)]) -> bool {
+    pub unsafe fn is_fruitless_at_once(&mut self, entries: &[Pair]) -> bool {
         let next = self.new_in_a_row + 1;
         if next <= FRUITLESS || next.is_multiple_of(FRUITLESS) {
             return false;
         }
-        let Some(&(first, _)) = entries.first() else { return false };
+        let Some(&Pair { key: first, .. }) = entries.first() else { return false };
         // SAFETY: by the contract.
         let (word, bit) = unsafe { begins(first, entries.len()) };
         let is_new = self.begun[word] & bit == 0;

@@ -1,6 +1,6 @@
 //! Files: graphs written to and read from descriptors, file objects and memory maps.
 
-use crate::cpython::{part, Owned, View};
+use crate::cpython::{detached, part, Owned, View};
 use crate::decode::dialect::Native;
 use crate::decode::{self, Decoder};
 use crate::encode::scratch::{with_scratch, Scratch};
@@ -113,7 +113,7 @@ fn write(
     progress.total = graph.len();
     let (mut raised, mut told) = (Raised::default(), Raised::default());
     let written =
-        py.detach(|| sink.write_graph(&mut raised, &graph, how.sync, &mut |done| told.keep(progress.at(done))));
+        detached(py, || sink.write_graph(&mut raised, &graph, how.sync, &mut |done| told.keep(progress.at(done))));
     written.map_err(|error| Raised(raised.0.or(told.0)).or(&error))
 }
 
@@ -166,7 +166,7 @@ impl<R: Read + Send> Source for InOrder<'_, R> {
         }
         let (reader, next) = (&mut *self.reader, &mut self.next);
         let (progress, raised) = (&mut *self.progress, &mut self.raised);
-        let found = py.detach(|| loop {
+        let found = detached(py, || loop {
             let body = reader.body(tag::BUFFER_FRAME)?;
             let wanted = *next == number;
             *next += 1;
@@ -194,7 +194,7 @@ impl<R: Read + Send> Source for InOrder<'_, R> {
         }
         let Some(body) = self.body.take() else { return Ok(()) };
         let (reader, progress, raised) = (&mut *self.reader, &mut *self.progress, &mut self.raised);
-        let filled = py.detach(|| reader.fill(&body, to, &mut |at| raised.keep(progress.at(at))));
+        let filled = detached(py, || reader.fill(&body, to, &mut |at| raised.keep(progress.at(at))));
         filled.map_err(|fault| self.fault(fault))
     }
 }
@@ -214,7 +214,7 @@ fn graph<R: Read + Send>(
         return Err(Outside(error).into());
     }
     let mut raised = Raised::default();
-    let read = py.detach(|| {
+    let read = detached(py, || {
         let body = reader.body(tag::MESSAGE)?;
         let base = reader.offset();
         Ok((reader.collect(&body, &mut |done| raised.keep(progress.at(done)))?, base))
@@ -229,7 +229,7 @@ fn graph<R: Read + Send>(
     let lender = given.buffers.map_or(Lender::File(&mut source), |given| Lender::Given(given, 0));
     let made = decoded_in(py, &message, options, Some(lender), given.series);
     let made = made.map_err(|fault| Fault::from(fault.into_py(base)))?;
-    let finished = py.detach(|| reader.finish(kind));
+    let finished = detached(py, || reader.finish(kind));
     match finished {
         Ok(()) => {
             progress.at(progress.total.max(progress.told))?;
@@ -394,7 +394,7 @@ pub fn load_by(
         // A small file is read at once.
         first = frame::message_size(seen.as_slice()).filter(|&size| size <= seen.as_slice().len()).unwrap_or(first);
     }
-    let taken = py.detach(|| {
+    let taken = detached(py, || {
         read_to_end(&mut (&mut stream).take(first as u64), &mut head)?;
         let more = if frame::is_file(&head) { frame::START.saturating_sub(head.len()) } else { 0 };
         read_to_end(&mut (&mut stream).take(more as u64), &mut head)
@@ -403,7 +403,7 @@ pub fn load_by(
     if !frame::is_file(&head) {
         match ahead {
             Ahead::All => {
-                let rest = py.detach(|| read_to_end(&mut stream, &mut head));
+                let rest = detached(py, || read_to_end(&mut stream, &mut head));
                 rest.map_err(|error| std::mem::take(&mut stream.raised).or(&error))?;
             }
             _ => {
@@ -477,7 +477,8 @@ impl Source for Mapped<'_> {
                 .left
                 .checked_sub(extent.len)
                 .ok_or_else(|| crate::error::limit("compressed buffers that are unpacked again and again", at))?;
-            self.unpacked = Some(py.detach(|| file::unpacked(self.file, extent, tag::BUFFER_FRAME)).map_err(Outside)?);
+            self.unpacked =
+                Some(detached(py, || file::unpacked(self.file, extent, tag::BUFFER_FRAME)).map_err(Outside)?);
             return Ok(None);
         };
         let start = body.as_ptr() as usize - self.file.as_ptr() as usize;
@@ -535,7 +536,7 @@ pub fn load_mapped(
             }
             None => {
                 base = 0;
-                unpacked = py.detach(|| file::unpacked(input, &parts.message, tag::MESSAGE)).map_err(raise)?;
+                unpacked = detached(py, || file::unpacked(input, &parts.message, tag::MESSAGE)).map_err(raise)?;
                 &unpacked
             }
         };

@@ -1,6 +1,6 @@
 //! Files that lie elsewhere: an anonymous map of its size, into which ranges of it are brought when they are needed.
 
-use crate::cpython::View;
+use crate::cpython::{attached, View};
 use crate::io::descriptor::Descriptor;
 use crate::io::streams::Raised;
 use crate::memory::Vec;
@@ -50,7 +50,7 @@ impl Random {
             Random::File(file) => return file.read_at(at, len),
             Random::Elsewhere(object) => object,
         };
-        raised.keep(Python::attach(|py| {
+        raised.keep(attached(|py| {
             let mut bytes = Vec::new();
             while bytes.len() < len {
                 let part = object.call_method1(py, "read_at", (at + bytes.len() as u64, len - bytes.len()))?;
@@ -67,7 +67,7 @@ impl Random {
     pub fn size(&self, raised: &mut Raised) -> io::Result<u64> {
         match self {
             Random::File(file) => file.size(),
-            Random::Elsewhere(object) => raised.keep(Python::attach(|py| object.getattr(py, "size")?.extract(py))),
+            Random::Elsewhere(object) => raised.keep(attached(|py| object.getattr(py, "size")?.extract(py))),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Sources and destinations of files: descriptors and file objects; and reporting progress.
 
-use crate::cpython::{new, part};
+use crate::cpython::{attached, new, part};
 use crate::io::descriptor::Descriptor;
 use crate::io::system;
 use crate::memory::Vec;
@@ -20,7 +20,7 @@ const STEP: u64 = 8 << 20;
 pub fn os_error(error: &io::Error) -> PyErr {
     match error.raw_os_error() {
         // Python chooses the class by the number.
-        Some(code) => Python::attach(|py| system::os_error(py, code).unwrap_or_else(|error| error)),
+        Some(code) => attached(|py| system::os_error(py, code).unwrap_or_else(|error| error)),
         None => PyOSError::new_err(error.to_string()),
     }
 }
@@ -67,7 +67,7 @@ impl Progress {
             return Ok(());
         }
         self.told = done;
-        Python::attach(|py| {
+        attached(|py| {
             py.check_signals()?;
             match &self.callback {
                 Some(callback) => callback.call1(py, (done, self.total.max(done))).map(drop),
@@ -97,7 +97,7 @@ impl Sink {
         match self {
             Sink::Descriptor(file) => file.write(bytes),
             Sink::Function(write, _) => {
-                raised.keep(Python::attach(|py| write.call1(py, (new::bytes(py, bytes)?,)).map(drop)))
+                raised.keep(attached(|py| write.call1(py, (new::bytes(py, bytes)?,)).map(drop)))
             }
         }
     }
@@ -114,7 +114,7 @@ impl Sink {
     pub fn sync(&mut self, raised: &mut Raised) -> io::Result<()> {
         match self {
             Sink::Descriptor(file) => file.sync(),
-            Sink::Function(_, Some(flush)) => raised.keep(Python::attach(|py| flush.call0(py).map(drop))),
+            Sink::Function(_, Some(flush)) => raised.keep(attached(|py| flush.call0(py).map(drop))),
             Sink::Function(_, None) => Ok(()),
         }
     }
@@ -256,7 +256,7 @@ impl Read for Stream {
             Input::Descriptor(file) => file.read(to),
             Input::Function(fill, scratch) => {
                 let len = to.len().min(CHUNK);
-                let filled = Python::attach(|py| {
+                let filled = attached(|py| {
                     let scratch = scratch.bind(py);
                     if scratch.len() < len {
                         scratch.resize(len)?;

@@ -3,7 +3,7 @@
 mod elsewhere;
 
 use crate::budget::Shares;
-use crate::cpython::View;
+use crate::cpython::{attached, detached, View};
 use crate::decode::dialect::Native;
 use crate::decode::{self, Decoder, Kept};
 use crate::error::{DecodeError, Fault};
@@ -144,7 +144,7 @@ impl Hold {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
-            match Python::attach(|py| self.bring_wanted(py)) {
+            match attached(|py| self.bring_wanted(py)) {
                 Some(brought) => elsewhere.keeping(brought)?,
                 None => return Err(error),
             }
@@ -212,7 +212,7 @@ impl Hold {
             if elsewhere.present.end(place.start) >= place.end {
                 continue;
             }
-            let made = py.detach(|| file::block(view.as_slice(), &self.parts.message, number, tag::MESSAGE));
+            let made = detached(py, || file::block(view.as_slice(), &self.parts.message, number, tag::MESSAGE));
             let made = made.map_err(|error| Fault::from(error).into_py(0))?;
             // SAFETY: `room` was asked for as writable, and is this document's alone. Nobody looks at a block that isn't present, and the
             // GIL is held between the question whether it is and the answer.
@@ -347,7 +347,7 @@ impl TokenFormat for Hold {
         if let Some(elsewhere) = &self.elsewhere {
             for page in self.index.pages_of(container, key) {
                 let end = page.saturating_add(PAGE_FRAME).min(self.parts.index_at);
-                Python::attach(|py| elsewhere.keeping(elsewhere.remote.bring(py, page..end)))?;
+                attached(|py| elsewhere.keeping(elsewhere.remote.bring(py, page..end)))?;
             }
         }
         self.index.search(view.as_slice(), container, key)
@@ -404,7 +404,7 @@ pub fn open(
                 Message::Stored(start..start + message.len())
             }
             None => {
-                Message::Unpacked(py.detach(|| file::unpacked(input, &parts.message, tag::MESSAGE)).map_err(raise)?)
+                Message::Unpacked(detached(py, || file::unpacked(input, &parts.message, tag::MESSAGE)).map_err(raise)?)
             }
         }
     } else {
@@ -438,7 +438,7 @@ pub fn open(
     let raise = |error| named(py, raise(error), Format::Hold, bytes);
     hold::Reader::new(bytes, form.trusted).map_err(raise)?;
     if form.index.is_empty() {
-        form.index = py.detach(|| Index::scan(bytes)).map_err(raise)?;
+        form.index = detached(py, || Index::scan(bytes)).map_err(raise)?;
     }
     tokens::open(py, form, 1, Some(0), options)
 }

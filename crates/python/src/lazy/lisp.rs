@@ -1,6 +1,6 @@
 //! Documents of Lisp: one walk over the message says where everything stands, then parts of it are built.
 
-use crate::cpython::View;
+use crate::cpython::{detached, View};
 use crate::decode::{self, Decoder, Kept};
 use crate::dialect::lisp::{FromLisp, Lisp};
 use crate::error::Fault;
@@ -168,7 +168,7 @@ pub fn open_lisp(data: &Bound<'_, PyAny>, owned: bool, options: decode::Options,
     let view = source.view()?;
     let input = view.as_slice();
     let raise = |error: Error| Fault::from(error).into_py(0);
-    let structure = py.detach(|| Structure::of(input)).map_err(raise)?;
+    let structure = detached(py, || Structure::of(input)).map_err(raise)?;
     let [root] = *structure.roots() else {
         let why = if structure.roots().is_empty() { "expected a value, found the end" } else { SEVERAL };
         return Err(raise(Error::new(ErrorKind::Malformed { why }, input.len())));

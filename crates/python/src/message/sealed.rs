@@ -1,5 +1,6 @@
 //! Messages within a seal: `holdall.Seal` puts a keyed check around one, and compares it before anything within is read.
 
+use crate::cpython::attached;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -38,7 +39,7 @@ impl Seal {
     ) -> PyResult<Py<PyAny>> {
         Seal::without_buffers(buffers)?;
         let message = encode()?;
-        Python::attach(|py| self.0.call_method1(py, "wrap", (message,)))
+        attached(|py| self.0.call_method1(py, "wrap", (message,)))
     }
 
     /// Reads what is within the seal, if it holds.

@@ -4,7 +4,7 @@ mod values;
 
 use crate::classes::plan::{Plain, PlainField, Plan};
 use crate::classes::state;
-use crate::cpython::dict::{self, Position};
+use crate::cpython::dict::{self, Pair, Position};
 use crate::cpython::{owned, split, text, Obj, Owned, Type};
 use crate::encode::dialect::Dialect;
 use crate::encode::forms::Order;
@@ -39,7 +39,7 @@ impl<D: Dialect> Encoder<'_, D> {
                 self.pairs(object);
                 return Ok(());
             };
-            for (at, &(key, value)) in entries.iter().enumerate() {
+            for (at, &Pair { key, value, .. }) in entries.iter().enumerate() {
                 if !self.key(key, BY_PARENT)? {
                     let frame =
                         Frame { at: at as isize, len: len - at, ..Frame::new(Owned::borrowed(object), Kind::Pairs) };
@@ -86,7 +86,7 @@ impl<D: Dialect> Encoder<'_, D> {
                 let Some(entries) = dict::entries(object).filter(|entries| entries.len() == len) else {
                     return Ok(false);
                 };
-                let Some(&(key, value)) = entries.get(at) else { break };
+                let Some(&Pair { key, value, .. }) = entries.get(at) else { break };
                 if !std::mem::take(&mut value_next) && !self.key(key, BY_PARENT)? {
                     let frame = &mut self.tables.stack[depth - 1];
                     (frame.at, frame.len, frame.value_next) = (at as isize, len - at, false);

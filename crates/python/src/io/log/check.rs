@@ -1,6 +1,6 @@
 //! Which parts of a file are intact.
 
-use crate::cpython::{new, View};
+use crate::cpython::{detached, new, View};
 use crate::error::Fault;
 use crate::error::{door, door_giving};
 use crate::io::log::Damage;
@@ -34,7 +34,7 @@ pub fn verify(data: &Bound<'_, PyAny>, progress: Option<&Bound<'_, PyAny>>) -> P
         let view = View::new(data)?;
         let input = view.as_slice();
         let mut progress = Progress::new(progress, input.len() as u64)?;
-        py.detach(|| {
+        detached(py, || {
             if !frame::is_file(input) {
                 let found = Index::scan(input).err().map(|error| {
                     let mut found = damage(error.offset(), input.len(), &error);
@@ -149,7 +149,7 @@ pub fn repair(data: &Bound<'_, PyAny>, sink: &Bound<'_, PyAny>) -> PyResult<Py<P
                 return Ok(());
             }
             let mut raised = Raised::default();
-            let written = py.detach(|| sink.write(out, &mut raised));
+            let written = detached(py, || sink.write(out, &mut raised));
             written.map_err(|error| raised.or(&error))?;
             *at += out.len() as u64;
             out.clear();
@@ -222,7 +222,7 @@ pub fn frames_of<'py>(data: &Bound<'py, PyAny>, most: usize) -> PyResult<Py<PyAn
             told.set_item("size", frame.body.len())?;
             let raw = codec::raw_len(&input[frame.body.clone()], 0).ok();
             told.set_item("raw_size", raw.filter(|_| frame.head.codec != codec::Codec::Stored && !frame.head.more))?;
-            let ok = (found.len() < most || !whole).then(|| whole && py.detach(|| frame.verified(input).is_ok()));
+            let ok = (found.len() < most || !whole).then(|| whole && detached(py, || frame.verified(input).is_ok()));
             told.set_item("ok", ok)?;
             at = frame.end;
             found.push(told);

@@ -4,6 +4,7 @@ mod damage;
 mod part;
 
 use crate::budget::Allowance;
+use crate::cpython::detached;
 use crate::decode::dialect::Native;
 use crate::decode::{self, Decoder, SharedWindow};
 use crate::error::{door, door_giving};
@@ -141,7 +142,7 @@ impl State {
         let bytes = &mut self.bytes;
         let input = &mut self.input;
         let read = door(|| {
-            let read = py.detach(|| match input {
+            let read = detached(py, || match input {
                 Input::File(file) => {
                     let more = file.read_at(at, step, &mut raised)?;
                     bytes.truncate(from);
@@ -175,7 +176,7 @@ impl State {
         match &self.input {
             Input::File(file) => {
                 let mut raised = Raised::default();
-                let size = py.detach(|| file.size(&mut raised));
+                let size = detached(py, || file.size(&mut raised));
                 Ok(Some(size.map_err(|error| raised.or(&error))?))
             }
             _ => Ok(None),
@@ -426,7 +427,7 @@ impl State {
             return Err(PyValueError::new_err("a part of a log can't be sought in"));
         }
         let mut raised = Raised::default();
-        let found = py.detach(|| {
+        let found = detached(py, || {
             let size = file.size(&mut raised)?;
             restart_before(|at, len| file.read_at(at, len, &mut raised), size, record)
         });
@@ -514,7 +515,7 @@ impl LogReader {
                 Step::Again => {}
                 Step::Pause if !self.follow => return Ok(None),
                 Step::Pause => {
-                    py.detach(|| std::thread::sleep(PAUSE));
+                    detached(py, || std::thread::sleep(PAUSE));
                     py.check_signals()?;
                     if self.state.is_closed() {
                         return Ok(None);

@@ -1,5 +1,6 @@
 //! Appends records to a log.
 
+use crate::cpython::detached;
 use crate::encode::scratch::with_scratch;
 use crate::encode::{self, Encoder, SharedWindow, Tables};
 use crate::error::{self, Detour, Fault};
@@ -167,11 +168,11 @@ impl State {
         let mut raised = Raised::default();
         let (sink, waiting, at) = (&mut self.sink, &self.waiting, self.written);
         let written = door(|| {
-            py.detach(|| sink.write_at(waiting, at, &mut raised))
+            detached(py, || sink.write_at(waiting, at, &mut raised))
                 .map_err(|error| std::mem::take(&mut raised).or(&error))
         });
         if let Err(error) = written {
-            self.broken = py.detach(|| self.sink.cut(self.written)).is_err();
+            self.broken = detached(py, || self.sink.cut(self.written)).is_err();
             return Err(error);
         }
         self.written += self.waiting.len() as u64;
@@ -184,7 +185,7 @@ impl State {
         if self.unsynced {
             let mut raised = Raised::default();
             let sink = &mut self.sink;
-            door(|| py.detach(|| sink.sync(&mut raised)).map_err(|error| std::mem::take(&mut raised).or(&error)))?;
+            door(|| detached(py, || sink.sync(&mut raised)).map_err(|error| std::mem::take(&mut raised).or(&error)))?;
             self.unsynced = false;
         }
         Ok(())
@@ -237,12 +238,12 @@ impl LogWriter {
                 cut: 0,
             };
             if let (Sink::Descriptor(file), true) = (&state.sink, append) {
-                let end = py.detach(|| End::find(file)).map_err(|error| match error {
+                let end = detached(py, || End::find(file)).map_err(|error| match error {
                     EndError::Io(error) => os_error(&error),
                     EndError::Bytes(error) => Fault::from(error).into_py(0),
                 })?;
                 if end.size > end.at {
-                    py.detach(|| file.cut(end.at)).map_err(|error| os_error(&error))?;
+                    detached(py, || file.cut(end.at)).map_err(|error| os_error(&error))?;
                 }
                 (state.written, state.records, state.cut) = (end.at, end.records, end.size - end.at);
                 (state.last, state.restarts) = (end.last, end.restarts);
@@ -272,7 +273,7 @@ impl LogWriter {
                     if self.sync == Sync::Always {
                         if let Err(error) = state.sync(py) {
                             // It isn't on the disk: the caller may write it again.
-                            state.broken = py.detach(|| state.sink.cut(from)).is_err();
+                            state.broken = detached(py, || state.sink.cut(from)).is_err();
                             state.written = from;
                             state.take_back((0, before.1));
                             return Err(error);

@@ -1,5 +1,6 @@
 //! Parts of a log, each of which is read by itself.
 
+use crate::cpython::detached;
 use crate::io::log::reader::{Input, State, Step};
 use crate::io::log::restarts::first_restart;
 use crate::io::streams::Raised;
@@ -32,7 +33,7 @@ impl State {
     fn first_restart(&self, py: Python<'_>, from: u64, end: u64) -> PyResult<Option<u64>> {
         let Input::File(file) = &self.input else { return Ok(None) };
         let mut raised = Raised::default();
-        let found = py.detach(|| first_restart(|at, len| file.read_at(at, len, &mut raised), from, end));
+        let found = detached(py, || first_restart(|at, len| file.read_at(at, len, &mut raised), from, end));
         found.map_err(|error| raised.or(&error))
     }
 
