@@ -423,6 +423,21 @@ def msgpack_scan(data: _BytesLike, start: int, pending: int, /) -> tuple[int, in
     Gives the offset after the last whole token, and what is owed there: 0 at the value's end. DecodeError where no value starts.
     """
 
+def all_within(array: Any, code: str, low: int, high: int, /) -> bool:
+    """Whether all numbers of an array are `low` or more, and below `high`. code: the letter of its dtype."""
+
+def sound_rows(ends: Any, places: Any, code: str, minor: int, /) -> bool:
+    """Whether ends rise from 0 to no more than there are places, each of which is below `minor`."""
+
+def sound_arrow(plan: bytes, stored: Any, /) -> bool:
+    """Whether an array of Arrow's holds what its code takes for granted. plan: its type, in letters."""
+
+def are_dicts(table: Any, levels: int, /) -> bool:
+    """Whether it is a dict of dicts, so many levels below it."""
+
+def tree_levels(nodes: Any, layout: tuple[Any, ...], features: int, /) -> int:
+    """The levels below a tree's root. Raises ValueError: nodes that make no tree."""
+
 def register_class(
     cls: _Class,
     name: str | None,

@@ -387,6 +387,7 @@ def verify(
     *,
     repair: bool = False,
     progress: Callable[[int, int], Any] | None = None,
+    seal: Seal | None = None,
 ) -> Report:
     """Compare every checksum of a file; nothing of it is built.
 
@@ -395,8 +396,11 @@ def verify(
     repair: of a path: write a damaged log anew, with all records that are whole; the damaged one stays beside it, with ".damaged" behind its
         name (and a number, if there is one).
     progress: called now and then as `progress(done, total)`, in bytes.
+    seal: a `Seal`: of a sealed file or log, the seal is compared. `frames` are a log's pieces that hold. A seal that does not hold, a
+        piece that was moved or repeated, and a log without its end are damage.
 
-    Raises OSError: as the file system says. Raises HoldallError: `repair` of what is no log.
+    Raises OSError: as the file system says. Raises HoldallError: `repair` of what is no log, or is sealed.
+    Raises SealError: what is not sealed, or with a key that is not among those of the seal.
 
     >>> dump([1, 2, 3], "list.hold")
     >>> holdall.verify("list.hold").ok
@@ -408,6 +412,14 @@ def verify(
         wanted = "a path" if repair else "a path or bytes-like data"
         raise TypeError(f"verify: expected {wanted}, got {type(file).__name__}")
     size = len(data)
+    if seal is not None:
+        from ._sealed_log import verified
+
+        if repair:
+            raise _core.HoldallError(
+                'what is sealed can\'t be repaired: `Reader(repair="stop")` reads what is before a damage'
+            )
+        return Report(*verified(_files.checked(seal), memoryview(data), progress))
     kind, frames, records, damage = _core.file_verify(data, progress)
     repaired = None
     if path is not None and repair and damage:

@@ -13,12 +13,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _core, _files
-from ._seal import TAG, Seal, SealError, refusal
+from ._seal import HEAD, TAG, Seal, SealError, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_START = bytes([_core.sealed_log_start])
+_START, _SEALED = bytes([_core.sealed_log_start]), bytes([_core.sealed_start])
 _ID, _LOG_ID = 4, 16
 _BEGIN = len(_START) + _ID + _LOG_ID
 # A piece: its kind, the records of the log up to its end, its length, its tag, its bytes.
@@ -147,6 +147,83 @@ def _at(error: SealError, at: int) -> SealError:
     moved = refusal(str(error).rpartition(" - at byte ")[0], at + error.offset)
     moved.__dict__.update({name: value for name, value in error.__dict__.items() if name != "offset"})
     return moved
+
+
+def verified(
+    seal: Seal, data: memoryview, progress: Callable[[int, int], Any] | None
+) -> tuple[str, int, int | None, int, list[_core.Damage]]:
+    """What `verify` says of what is sealed: kind, frames, records, size, damage.
+
+    Raises SealError: not sealed, or with another key.
+    """
+    if data[:1] == _START:
+        return _verified_log(seal, data, progress)
+    size = len(data)
+    # What is not sealed, or with another key, is not damaged: it is something else.
+    if data[:1] != _SEALED or size >= HEAD:
+        seal.head(data)
+    try:
+        payload = seal.unwrap(data)
+    except SealError as error:
+        return "sealed", 0, None, size, [_damage(error, size)]
+    kind, frames, records, damage = _core.file_verify(payload, progress)
+    moved = [_core.Damage(each.offset + HEAD, each.size, each.reason) for each in damage]
+    return kind, frames, records, size, moved
+
+
+def _verified_log(
+    seal: Seal, data: memoryview, progress: Callable[[int, int], Any] | None
+) -> tuple[str, int, int, int, list[_core.Damage]]:
+    pieces, size = _Pieces(seal), len(data)
+    frames = records = 0
+    damage: list[_core.Damage] = []
+    if size >= _BEGIN:
+        seal.log_keys(bytes(data[1 : 1 + _ID]))
+    try:
+        for at in range(0, size, _READ):
+            pieces.add(data[at : at + _READ])
+            for piece in pieces:
+                frames, records = frames + 1, piece.records
+            if progress is not None:
+                progress(min(at + _READ, size), size)
+        _check_end(pieces)
+    except _core.DecodeError as error:
+        damage.append(_damage(error, size))
+    return "log", frames, records, size, damage
+
+
+def contents(seal: Seal, data: memoryview) -> list[memoryview]:
+    """The files within what is sealed, all of it: one, or the parts of a log, each of which is a log.
+
+    Raises SealError, TruncatedError: what does not hold.
+    """
+    if data[:1] != _START:
+        return [seal.unwrap(data)]
+    pieces = _Pieces(seal)
+    pieces.add(data)
+    parts: list[bytearray] = []
+    for piece in pieces:
+        if piece.kind == _FIRST or not parts:
+            parts.append(bytearray())
+        parts[-1] += piece.payload
+    _check_end(pieces)
+    return [memoryview(part).toreadonly() for part in parts if part]
+
+
+def _check_end(pieces: _Pieces) -> None:
+    """Raises TruncatedError, SealError: what was taken is not all of a log that was closed."""
+    if pieces.rest:
+        error = _core.TruncatedError(
+            f"the log ends within a piece: it was not written to its end - at byte {pieces.at}"
+        )
+        error.offset = pieces.at
+        raise error
+    if not pieces.closed:
+        raise refusal("the log was not closed: pieces at its end may be missing", pieces.at)
+
+
+def _damage(error: _core.DecodeError, size: int) -> _core.Damage:
+    return _core.Damage(error.offset, size - error.offset, str(error).rpartition(" - at byte ")[0])
 
 
 class SealedWriter:
@@ -342,15 +419,7 @@ class SealedReader:
         if not self._ended:
             return False
         self._done = True
-        at = self._pieces.at
-        if self._pieces.rest:
-            error = _core.TruncatedError(
-                f"the log ends within a piece: it was not written to its end - at byte {at}"
-            )
-            error.offset = at
-            raise error
-        if not self._pieces.closed:
-            raise refusal("the log was not closed: pieces at its end may be missing", at)
+        _check_end(self._pieces)
         return False
 
     def feed(self, data: Any) -> None:

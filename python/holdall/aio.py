@@ -22,7 +22,7 @@ _CHUNK = 1 << 16
 class AsyncWriter:
     """Appends records to an `asyncio.StreamWriter`.
 
-    options: as for `holdall.Writer`. Each record is handed to the stream at once.
+    options: as for `holdall.Writer`, with a `seal` as well. Each record is handed to the stream at once.
 
     >>> import asyncio
     >>> async def main():
@@ -75,9 +75,9 @@ class _Sink:
 class AsyncReader:
     """Goes through the records that come from an `asyncio.StreamReader`, as `async for`.
 
-    options: as for `holdall.Reader`.
+    options: as for `holdall.Reader`. With a `seal`, nothing of a record is read before the seal of its piece was compared.
 
-    Raises TruncatedError: the stream ends within a record (unless `repair`).
+    Raises TruncatedError: the stream ends within a record (unless `repair`). Raises SealError: as `holdall.Reader`.
     """
 
     def __init__(self, stream: asyncio.StreamReader, **options: Any) -> None:

@@ -393,7 +393,7 @@ def test_verify_tells_what_a_report_says(monkeypatch):
     monkeypatch.setattr(
         holdall,
         "verify",
-        lambda path, repair=False, progress=None: asked.append(repair) or report,
+        lambda path, repair=False, progress=None, seal=None: asked.append(repair) or report,
         raising=False,
     )
     write_log({"n": 1})

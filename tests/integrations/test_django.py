@@ -127,6 +127,16 @@ class TestFiles(Caches):
                     file.write(damaged)
                 assert not getattr(self.open(unreadable="miss"), method)("key") or method != "get"
 
+    def test_an_empty_file_has_expired(self) -> None:
+        """What a crash may leave: a miss, as by Django itself, and not an error."""
+        for options in ({}, {"unreadable": "miss"}, {"seal": Seal(KEY)}):
+            cache = self.open(**options)
+            for method, missing in (("get", None), ("touch", False), ("has_key", False)):
+                cache.set("key", {"a": 1})
+                with open(cache._key_to_file("key"), "wb"):
+                    pass
+                assert getattr(cache, method)("key") == missing
+
 
 class TestDatabase(Caches):
     @pytest.fixture(autouse=True)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+import holdall
+
 from .servers import S3, Objects, moto, plain_http
+from .values import event
 
 
 @pytest.fixture(scope="session")
@@ -34,3 +38,14 @@ def web(_http: Objects) -> Objects:
     _http.ranges = True
     _http.tally.reset()
     return _http
+
+
+@pytest.fixture(scope="session")
+def logs(tmp_path_factory: Any) -> str:
+    """Three logs of 10,000 events each."""
+    folder = tmp_path_factory.mktemp("logs")
+    for part in range(3):
+        with holdall.Writer(folder / f"{part}.log", sync="never") as log:
+            for number in range(part * 10_000, part * 10_000 + 10_000):
+                log.write(event(number))
+    return str(folder / "*.log")

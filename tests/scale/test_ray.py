@@ -13,14 +13,11 @@ import numpy as np
 import pytest
 import ray
 
-import holdall
 from holdall.integrations import ray as ours
 from tests.support.isomorphic import isomorphic
 
 from . import values
-from .values import Event, Order, arrays, event, mixed, order
-
-HERE = pathlib.Path(__file__).parents[2]
+from .values import WORKERS_PATH, Event, Order, arrays, event, mixed, order
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -31,7 +28,7 @@ def cluster() -> Iterator[None]:
         include_dashboard=False,
         object_store_memory=300 << 20,
         log_to_driver=False,
-        runtime_env={"env_vars": {"PYTHONPATH": f"{HERE}:{HERE}/python"}},
+        runtime_env={"env_vars": {"PYTHONPATH": WORKERS_PATH}},
     )
     yield
     ray.shutdown()
@@ -85,16 +82,6 @@ def test_classes() -> None:
     finally:
         ours.uninstall(Order)
     isomorphic(order(7), ray.get(ray.put(order(7))))
-
-
-@pytest.fixture(scope="module")
-def logs(tmp_path_factory: Any) -> str:
-    folder = tmp_path_factory.mktemp("logs")
-    for part in range(3):
-        with holdall.Writer(folder / f"{part}.log", sync="never") as log:
-            for number in range(part * 10_000, part * 10_000 + 10_000):
-                log.write(event(number))
-    return str(folder / "*.log")
 
 
 def test_a_dataset(logs: str) -> None:

@@ -15,19 +15,17 @@ import pytest
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
-import holdall
 from holdall.integrations import spark as ours
 from tests.support.isomorphic import isomorphic
 
-from .values import Event, event, mixed, order
+from .values import WORKERS_PATH, Event, event, mixed, order
 
 pytestmark = pytest.mark.skipif(shutil.which("java") is None, reason="java is not installed")
-HERE = pathlib.Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
-    os.environ["PYTHONPATH"] = f"{HERE}:{HERE}/python"
+    os.environ["PYTHONPATH"] = WORKERS_PATH
     os.environ["PYSPARK_PYTHON"] = sys.executable
     settings = {
         "spark.ui.enabled": "false",
@@ -69,16 +67,6 @@ def test_what_goes_by_value() -> None:
         assert data[0] != 0x80 and serializer.loads(data) == value
     assert serializer.loads(serializer.dumps(lambda: 7))() == 7
     assert repr(serializer) == "HoldSerializer()"
-
-
-@pytest.fixture(scope="module")
-def logs(tmp_path_factory: Any) -> str:
-    folder = tmp_path_factory.mktemp("logs")
-    for part in range(3):
-        with holdall.Writer(folder / f"{part}.log", sync="never") as log:
-            for number in range(part * 10_000, part * 10_000 + 10_000):
-                log.write(event(number))
-    return str(folder / "*.log")
 
 
 def test_a_frame(spark: Any, logs: str) -> None:

@@ -5,10 +5,15 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import enum
+import pathlib
 import uuid
 from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
+
+_ROOT = pathlib.Path(__file__).parents[2]
+# Where workers find these tests, and holdall.
+WORKERS_PATH = f"{_ROOT}:{_ROOT / 'python'}"
 
 
 class Kind(enum.Enum):

@@ -18,10 +18,14 @@ from rich.text import Text
 from rich.tree import Tree
 
 from .. import Reader, Record, _core, dumps
+from ._app import about
 from ._formats import detect
+from ._options import seal_of, seal_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from .._seal import Seal
 
 FORMATS = ("hold", "bson", "julia", "lisp", "msgpack")
 _MOST_FIELDS = 6
@@ -142,6 +146,23 @@ def look(data: memoryview, form: str, *, depth: int, most: int, values: bool) ->
             break
     found.left = len(data) - at
     return found
+
+
+def look_within(data: memoryview, seal: Seal, *, depth: int, most: int, values: bool) -> Found:
+    """What is within a seal. Offsets are those of what is sealed, of which a log has a part for each time that it was opened.
+
+    Raises DecodeError: what does not hold. Nothing of it is looked at.
+    """
+    from .._sealed_log import contents
+
+    whole = Found("hold, sealed", len(data), [], [])
+    for part in contents(seal, data):
+        found = look(part, "hold", depth=depth, most=most - len(whole.parts), values=values)
+        whole.frames += found.frames
+        whole.parts += found.parts if most > len(whole.parts) or not whole.parts else []
+        whole.left += found.left
+        whole.error, whole.error_offset = whole.error or found.error, whole.error_offset or found.error_offset
+    return whole
 
 
 def human(count: int) -> str:
@@ -363,15 +384,32 @@ def _as_json(path: Path, found: Found) -> str:
     show_default=True,
     help="How FILE is written.",
 )
-def command(file: Path, depth: int, most: int, as_json: bool, values: bool, form: str) -> None:
+@seal_options
+def command(
+    file: Path,
+    depth: int,
+    most: int,
+    as_json: bool,
+    values: bool,
+    form: str,
+    key: str | None,
+    context: str,
+) -> None:
     """Show what FILE holds: types, counts, bytes, sharing.
 
     Nothing is loaded and nothing is run, whatever the file says. Of the data only keys and names of fields are shown, unless
     --values is given. Of a damaged file all is shown that stands before the damage; the exit code is 1.
+
+    With --key, FILE has to be sealed with that key. Nothing is shown of what the seal does not hold for.
     """
+    seal = seal_of(key, context)
     with _mapped(file) as data:
-        chosen = format_of(file) if form == "auto" else form
-        found = look(data, chosen, depth=depth, most=most, values=values)
+        if seal is not None:
+            with about(str(file)):
+                found = look_within(data, seal, depth=depth, most=most, values=values)
+        else:
+            chosen = format_of(file) if form == "auto" else form
+            found = look(data, chosen, depth=depth, most=most, values=values)
     if as_json:
         click.echo(_as_json(file, found))
     else:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import holdall
 
-from ._app import DIFFERENT, OK, Failure, explained, output, tell
+from ._app import DIFFERENT, OK, Failure, about, explained, output, tell
 from ._formats import detect, records
-from ._options import File, from_option
+from ._options import File, from_option, seal_of, seal_options
 from ._progress import progress
+
+if TYPE_CHECKING:
+    from .._seal import Seal
 
 _hold: Any = holdall
 
@@ -21,11 +24,14 @@ _hold: Any = holdall
 @click.option("--repair", is_flag=True, help="Cut off or pass over what is damaged in logs.")
 @click.option("--quiet", is_flag=True, help="Print damaged files only.")
 @from_option
-def command(files: tuple[str, ...], repair: bool, quiet: bool, given: str | None) -> int:
+@seal_options
+def command(
+    files: tuple[str, ...], repair: bool, quiet: bool, given: str | None, key: str | None, context: str
+) -> int:
     """Read every frame and checksum of each FILE, and print `ok` or where it is damaged.
 
     Files of other formats than hold have no checksums: all their values are decoded. A damaged log keeps its
-    whole records with --repair.
+    whole records with --repair. With --key, each FILE has to be sealed with that key, and its seal is compared.
 
     Exit code 0: all are whole, or were repaired; 1: one is damaged; 2: one can't be read.
 
@@ -33,16 +39,20 @@ def command(files: tuple[str, ...], repair: bool, quiet: bool, given: str | None
     Example:
       holdall verify *.hold
     """
-    return max(_verify(file, repair, quiet, given) for file in files)
+    if key is not None and (repair or given is not None):
+        raise click.UsageError("--key goes with neither --repair nor --from")
+    with about(str(key)):
+        seal = seal_of(key, context)
+    return max(_verify(file, repair, quiet, given, seal) for file in files)
 
 
-def _verify(file: str, repair: bool, quiet: bool, given: str | None) -> int:
+def _verify(file: str, repair: bool, quiet: bool, given: str | None, seal: Seal | None) -> int:
     out = output()
     try:
-        format = detect(file, given)
+        format = detect(file, given) if seal is None else "hold"
         with progress(file) as report:
             if format == "hold":
-                found = _hold.verify(file, repair=repair, progress=report)
+                found = _hold.verify(file, repair=repair, progress=report, seal=seal)
                 damage = [(each.offset, f"{each.reason} ({each.size:,} bytes)") for each in found.damage]
                 facts = _facts(
                     found.kind or format, records=found.records, frames=found.frames, size=found.bytes

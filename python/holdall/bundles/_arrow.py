@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from pickle import PickleBuffer
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 
+from .._core import sound_arrow
 from ._checks import exact, octets, parts
 
 # An array that holds this much less than its buffers is stored without what it doesn't hold.
@@ -20,7 +21,7 @@ def schema_bytes(schema: Any) -> bytes:
 
 
 def schema_of(data: Any) -> Any:
-    return pa.ipc.read_schema(pa.py_buffer(octets(data)))
+    return columns_of(data).schema
 
 
 def type_bytes(kind: Any) -> bytes | str:
@@ -32,12 +33,17 @@ def type_bytes(kind: Any) -> bytes | str:
 
 
 def type_of(data: Any) -> Any:
+    return planned(data).kind
+
+
+def planned(data: Any) -> Plan:
+    """The plan of a stored type."""
     if type(data) is str:
-        return _NAMED[data]
-    schema = schema_of(data)
-    if len(schema) != 1:
+        return _PLANS[data]
+    plans = columns_of(data).plans
+    if len(plans) != 1:
         raise ValueError("expected a schema of one field")
-    return schema.field(0).type
+    return plans[0]
 
 
 _NAMED = {
@@ -57,6 +63,18 @@ _NAMED = {
 }
 
 
+def _is_fixed(kind: Any) -> bool:
+    """Whether any bytes of that width are a value."""
+    return kind not in (
+        pa.bool_(),
+        pa.string(),
+        pa.large_string(),
+        pa.binary(),
+        pa.large_binary(),
+        pa.date64(),
+    )
+
+
 _VIEWS = frozenset((pa.string_view(), pa.binary_view()))
 # Types without children, and how many buffers they have.
 _FLAT = {
@@ -71,11 +89,88 @@ _FLAT = {
     )
     if kind.num_buffers > 1
 }
-_LONG = frozenset((pa.large_string().id, pa.large_binary().id))
-_TEXT = frozenset((pa.string().id, pa.large_string().id))
-_VARIABLE = frozenset((*_LONG, *_TEXT, pa.binary().id))
 _NOTHING = pa.py_buffer(b"")
-LARGE_STRING = pa.large_string()
+_restored: Any = pa.lib._restore_array
+_py_buffer = pa.py_buffer
+
+# Types of which the native side knows what makes an array of them sound, in its letters.
+_LETTERS = {
+    **{kind.id: f"{kind.bit_width // 8}" for kind in _NAMED.values() if kind.id in _FLAT and _is_fixed(kind)},
+    pa.bool_().id: "b",
+    pa.string().id: "t",
+    pa.large_string().id: "T",
+    pa.binary().id: "y",
+    pa.large_binary().id: "Y",
+    pa.string_view().id: "v",
+    pa.binary_view().id: "w",
+}
+_LISTS = {pa.list_(pa.null()).id: "l", pa.large_list(pa.null()).id: "L"}
+# The letters of their places.
+_PLACES = {
+    kind.id: letter
+    for kind, letter in zip(
+        (pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()),
+        "bhiqBHIQ",
+        strict=True,
+    )
+}
+
+
+class Plan(NamedTuple):
+    """A type, its letters for the native side (none: it can't tell), and the type of its only child and of its dictionary."""
+
+    kind: Any
+    letters: bytes
+    child: Any = None
+    coded: Any = None
+
+
+def plan_of(kind: Any) -> Plan:
+    """What there is to know of a type, once."""
+    number = kind.id
+    if number in _LETTERS and not isinstance(kind, pa.BaseExtensionType):
+        return Plan(kind, _LETTERS[number].encode())
+    if number in _LISTS and kind.value_field.nullable:
+        child = plan_of(kind.value_type)
+        return Plan(kind, child.letters and _LISTS[number].encode() + child.letters, child)
+    if pa.types.is_dictionary(kind) and kind.index_type.id in _PLACES:
+        coded = plan_of(kind.value_type)
+        letters = b"d" + _PLACES[kind.index_type.id].encode() + coded.letters
+        return Plan(kind, coded.letters and letters, None, coded)
+    return Plan(kind, b"")
+
+
+_PLANS = {name: plan_of(kind) for name, kind in _NAMED.items()}
+LARGE_STRINGS = _PLANS["large_string"]
+
+
+class Columns(NamedTuple):
+    """A schema, the plan of each of its columns, and the type of a row of them: with what else a field says, and without."""
+
+    schema: Any
+    plans: list[Plan]
+    row: Any
+    bare_row: Any
+
+
+# Below this size what data say of types is remembered.
+_REMEMBERED = 4096
+
+
+def columns_of(data: Any) -> Columns:
+    """What a stored schema says. Tables that are stored alike ask once."""
+    if type(data) is bytes and len(data) <= _REMEMBERED:
+        return _columns_remembered(data)
+    return _columns(octets(data))
+
+
+def _columns(data: Any) -> Columns:
+    schema = pa.ipc.read_schema(pa.py_buffer(data))
+    bare = pa.struct([pa.field(one.name, one.type) for one in schema])
+    return Columns(schema, [plan_of(one.type) for one in schema], pa.struct(list(schema)), bare)
+
+
+_columns_remembered = functools.lru_cache(maxsize=64)(_columns)
 
 
 def array_parts(array: Any) -> Any:
@@ -102,30 +197,49 @@ def _without_type(data: Any) -> Any:
     )
 
 
-def array_of(kind: Any, stored: Any, all_slots: bool = False) -> Any:
+def array_of(plan: Plan, stored: Any, all_slots: bool = False) -> Any:
     """An array of a type. Raises ValueError, TypeError: parts that don't make one.
 
     all_slots: what stands where nulls are has to be valid, too: polars looks at it, Arrow doesn't.
     """
-    made = pa.lib._restore_array(_with_type(kind, stored, all_slots))
-    if kind.id not in _VARIABLE or not _is_ascii(made):
-        made.validate(full=True)
+    if plan.letters and sound_arrow(plan.letters, stored):
+        return _restored(_bare(plan, stored))
+    made = _restored(_with_type(plan.kind, stored, all_slots))
+    made.validate(full=True)
     return made
 
 
-def _is_ascii(array: Any) -> bool:
-    """Whether the texts of a long array are ASCII and one behind the other: then they are all valid, which Arrow asks of each one."""
-    if len(array) < 64:
-        return False
-    array.validate()
-    _, places, data = array.buffers()
-    offsets = np.frombuffer(places, np.int64 if array.type.id in _LONG else np.int32)[
-        array.offset : array.offset + len(array) + 1
-    ]
-    if not (offsets[1:] >= offsets[:-1]).all():
-        return False
+def row_of(columns: Columns, stored: Any, rows: Any, all_slots: bool = False) -> Any:
+    """Columns as one array of rows. Raises ValueError, TypeError: as `array_of`; columns of another length.
+
+    all_slots: as for `array_of`, and nothing of fields but names and types.
+    """
+    made = []
+    exact(rows, int)
+    for plan, content in zip(columns.plans, stored, strict=True):
+        if plan.letters and sound_arrow(plan.letters, content):
+            made.append(_bare(plan, content))
+        else:
+            data = _with_type(plan.kind, content, all_slots)
+            _restored(data).validate(full=True)
+            made.append(data)
+        if content[0] != rows:
+            raise ValueError("columns of another length")
+    return _restored((columns.bare_row if all_slots else columns.row, rows, 0, 0, [None], made, None))
+
+
+def _bare(plan: Plan, stored: Any) -> Any:
+    """What Arrow makes an array of, of parts that are sound."""
+    kind, _, child, coded = plan
+    length, offset, buffers, children, dictionary = stored
     return (
-        array.type.id not in _TEXT or data is None or not len(data) or np.frombuffer(data, np.int8).min() >= 0
+        kind,
+        length,
+        0 if buffers[0] is None else -1,
+        offset,
+        [None if buffer is None else _py_buffer(buffer) for buffer in buffers],
+        () if child is None else [_bare(child, children[0])],
+        None if coded is None else _bare(coded, dictionary),
     )
 
 
@@ -208,5 +322,13 @@ def chunks_parts(chunked: Any) -> Any:
     return [array_parts(chunk) for chunk in chunked.chunks]
 
 
-def chunked_of(kind: Any, stored: Any) -> Any:
-    return pa.chunked_array([array_of(kind, one) for one in exact(stored, list)], type=kind)
+def row_parts(batch: Any) -> Any:
+    """The parts of each column of a batch."""
+    rows = batch.to_struct_array()
+    if batch.num_rows < 1 << 16 and rows.get_total_buffer_size() - rows.nbytes > _SPARE:
+        return [array_parts(column) for column in batch.columns]
+    return [_without_type(column) for column in rows.__reduce__()[1][0][5]]
+
+
+def chunked_of(plan: Plan, stored: Any) -> Any:
+    return pa.chunked_array([array_of(plan, one) for one in exact(stored, list)], type=plan.kind)

@@ -24,7 +24,7 @@ from pandas.arrays import (
 )
 
 from .._bundles import Known
-from .._core import EncodeError
+from .._core import EncodeError, all_within
 from ._checks import exact, parts
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def check_codes(codes: Any, count: int) -> None:
     _exact_array(codes, "i")
     if codes.ndim > 2 or not codes.dtype.isnative:
         raise ValueError("expected codes")
-    if codes.size and not (codes.min() >= -1 and codes.max() < count):
+    if not all_within(codes, codes.dtype.char, -1, count):
         raise ValueError("a code of no category")
 
 
@@ -209,32 +209,33 @@ def _text_of(stored: Any) -> Any:
     return _string_dtype_made("python", exact(by_na, bool))[1](_exact_array(array, "OT"))
 
 
-def _arrow_text(array: Any) -> Any:
+@functools.cache
+def _arrow_module() -> Any:
+    """pyarrow is imported where pandas has."""
     from . import _arrow
 
-    return _by_na(array.dtype), _arrow.chunks_parts(array._pa_array)
+    return _arrow
+
+
+def _arrow_text(array: Any) -> Any:
+    return _by_na(array.dtype), _arrow_module().chunks_parts(array._pa_array)
 
 
 def _arrow_text_of(stored: Any) -> Any:
-    from . import _arrow
-
+    arrow = _arrow_module()
     by_na, chunks = parts(stored, 2)
-    return _string_dtype_made("pyarrow", exact(by_na, bool))[1](
-        _arrow.chunked_of(_arrow.LARGE_STRING, chunks)
-    )
+    return _string_dtype_made("pyarrow", exact(by_na, bool))[1](arrow.chunked_of(arrow.LARGE_STRINGS, chunks))
 
 
 def _arrow(array: Any) -> Any:
-    from . import _arrow
-
-    return _arrow.type_bytes(array._pa_array.type), _arrow.chunks_parts(array._pa_array)
+    arrow = _arrow_module()
+    return arrow.type_bytes(array._pa_array.type), arrow.chunks_parts(array._pa_array)
 
 
 def _arrow_of(stored: Any) -> Any:
-    from . import _arrow
-
+    arrow = _arrow_module()
     kind, chunks = parts(stored, 2)
-    return pd.arrays.ArrowExtensionArray(_arrow.chunked_of(_arrow.type_of(kind), chunks))
+    return pd.arrays.ArrowExtensionArray(arrow.chunked_of(arrow.planned(kind), chunks))
 
 
 def _sparse_parts(array: Any) -> Any:
@@ -356,12 +357,8 @@ def _sparse_dtype_of(stored: Any) -> Any:
 
 
 def _arrow_dtype(dtype: Any) -> Any:
-    from . import _arrow
-
-    return _arrow.type_bytes(dtype.pyarrow_dtype)
+    return _arrow_module().type_bytes(dtype.pyarrow_dtype)
 
 
 def _arrow_dtype_of(stored: Any) -> Any:
-    from . import _arrow
-
-    return pd.ArrowDtype(_arrow.type_of(stored))
+    return pd.ArrowDtype(_arrow_module().type_of(stored))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ _timestamp_of: Any = pd.Timestamp._from_value_and_reso
 # pandas's numbers of the units in which it counts.
 _UNITS = {7: "s", 8: "ms", 9: "us", 10: "ns"}
 _NUMBERS = {unit: number for number, unit in _UNITS.items()}
+_NAT = pd.NaT
 _SPAN = range(-(1 << 63), 1 << 63)
 
 
@@ -52,15 +54,18 @@ def _timestamp(value: Any) -> Any:
     return value._value, _UNITS[value._creso], zone_parts(zone)
 
 
-def _made_timestamp(stored: Any) -> Any:
+# Names of its own, which are found sooner than a module's: there are many of these, and each takes little.
+def _made_timestamp(
+    stored: Any, made_of: Any = _timestamp_of, numbers: dict[str, int] = _NUMBERS, no_time: Any = _NAT
+) -> Any:
     # Cython says no to what is no number of 64 bits.
     if len(stored) == 2:
         value, unit = stored
-        made = _timestamp_of(value, _NUMBERS[unit], None)
+        made = made_of(value, numbers[unit], None)
     else:
         value, unit, zone = stored
-        made = _timestamp_of(value, _NUMBERS[unit], zone_of(zone))
-    if made is pd.NaT:
+        made = made_of(value, numbers[unit], zone if type(zone) is ZoneInfo else zone_of(zone))
+    if made is no_time:
         raise ValueError("no time")
     return made
 

@@ -14,15 +14,25 @@ from sklearn.metrics import DistanceMetric
 from sklearn.neighbors import BallTree, KDTree
 from sklearn.svm._base import BaseLibSVM
 from sklearn.tree import BaseDecisionTree
-from sklearn.tree._tree import Tree
+from sklearn.tree._tree import NODE_DTYPE, Tree
 
 from .._bundles import Known
-from .._core import EncodeError
+from .._core import EncodeError, tree_levels
 from ._checks import exact, parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+
+def _layout(dtype: Any, left: str, right: str, leaf: str | None, feature: str) -> tuple[Any, ...]:
+    """Where a record has what, for the native side."""
+    at = {name: field[1] for name, field in dtype.fields.items()}
+    width = dtype.fields[left][0].itemsize
+    return dtype.itemsize, at[left], at[right], width, None if leaf is None else at[leaf], at[feature]
+
+
+_NODE = _layout(NODE_DTYPE, "left_child", "right_child", None, "feature")
+_PREDICTOR_NODE = _layout(PREDICTOR_RECORD_DTYPE, "left", "right", "is_leaf", "feature_idx")
 _METRICS = ("euclidean", "manhattan", "chebyshev", "minkowski")
 
 
@@ -89,52 +99,18 @@ def _tree_of(stored: Any) -> Any:
     features, classes, outputs, depth, nodes, values = parts(stored, 6)
     if not 0 <= exact(features, int) < 1 << 31 or not 1 <= exact(outputs, int) < 1 << 31:
         raise ValueError("a number out of range")
-    if len(_array(classes, np.intp, 1)) != outputs or classes.min() < 1:
+    each = _array(classes, np.intp, 1).tolist()
+    if len(each) != outputs or min(each) < 1:
         raise ValueError("another number of classes")
     count = len(exact(nodes, np.ndarray))
-    if count < 1 or _array(values, np.float64, 3).shape != (count, outputs, classes.max()):
+    if count < 1 or _array(values, np.float64, 3).shape != (count, outputs, max(each)):
         raise ValueError("another number of values")
-    left, used = nodes["left_child"], nodes["feature"]
-    parents = np.flatnonzero(left != -1)
-    _check_children(left, nodes["right_child"], parents, depth)
-    used = used[parents]
-    if len(used) and not (used.min() >= 0 and used.max() < features):
-        raise ValueError("a feature out of range")
+    if nodes.dtype != NODE_DTYPE or tree_levels(nodes, _NODE, features) > exact(depth, int):
+        raise ValueError("nodes of another dtype, or a tree that is deeper than it says")
     made = Tree(features, classes, outputs)
     # Compares the dtypes.
     made.__setstate__({"max_depth": depth, "node_count": count, "nodes": nodes, "values": values})
     return made
-
-
-def _check_children(left: Any, right: Any, parents: Any, depth: Any) -> None:
-    """Raises ValueError: what is no tree whose nodes follow their parents, or is deeper than that."""
-    count, inner = len(left), len(parents)
-    if count != 2 * inner + 1:
-        raise ValueError("nodes that make no tree")
-    if depth is not None and np.count_nonzero(right != -1) != inner:
-        raise ValueError("a node with one child")
-    if inner == 0:
-        return
-    # Each node but the first is the child of one before it.
-    above = np.full(count, count, np.int64)
-    left, right = left[parents].astype(np.int64), right[parents].astype(np.int64)
-    if min(left.min(), right.min()) < 1 or max(left.max(), right.max()) >= count:
-        raise ValueError("a child out of range")
-    above[left] = parents
-    above[right] = parents
-    if (above[1:] >= np.arange(1, count)).any():
-        raise ValueError("nodes that make no tree")
-    if depth is None:
-        return
-    # The levels above each node, counted by halving.
-    above[0] = 0
-    levels = np.ones(count, np.int64)
-    levels[0] = 0
-    while above.any():
-        levels += levels[above]
-        above = above[above]
-    if exact(depth, int) < levels.max():
-        raise ValueError("a tree that is deeper than it says")
 
 
 def _predictor(value: Any) -> Any:
@@ -144,18 +120,14 @@ def _predictor(value: Any) -> Any:
 def _predictor_of(stored: Any) -> Any:
     nodes, *sets = parts(stored, 3)
     _array(nodes, PREDICTOR_RECORD_DTYPE, 1)
-    inner = nodes["is_leaf"] == 0
-    if not len(nodes):
-        raise ValueError("a tree without nodes")
-    _check_children(nodes["left"], nodes["right"], np.flatnonzero(inner), None)
-    by_set = inner & (nodes["is_categorical"] != 0)
+    # How many features there are is the ensemble's knowledge.
+    tree_levels(nodes, _PREDICTOR_NODE, (1 << 63) - 1)
+    by_set = (nodes["is_leaf"] == 0) & (nodes["is_categorical"] != 0)
     for one in sets:
         if _array(one, np.uint32, 2).shape[1] != 8 or (
             by_set.any() and nodes["bitset_idx"][by_set].max() >= len(one)
         ):
             raise ValueError("sets of another number")
-    if inner.any() and nodes["feature_idx"][inner].min() < 0:
-        raise ValueError("a feature out of range")
     return TreePredictor(nodes, *sets)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 
 from .._bundles import Known
+from .._core import are_dicts
 from ._checks import exact, parts
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ _CACHED = frozenset(
         "__networkx_cache__",
     )
 )
-_DICTS = frozenset((dict,))
 _CONTENT = frozenset(("graph", "_node", "_adj", "_succ", "_pred"))
 
 
@@ -45,16 +45,12 @@ def _graph(graph: Any) -> Any:
 def _fill_graph(graph: Any, state: Any) -> None:
     attributes, nodes, after, before, own = parts(state, 5)
     graph.__init__()
-    is_multi = graph.is_multigraph()
     # Keys that hold what isn't complete yet come into the dicts later, where the graph is within itself.
-    for table in (after, before) if graph.is_directed() else (after,):
-        _check_dicts(table)
-        for near in table.values():
-            _check_dicts(near)
-            if is_multi:
-                for edges in near.values():
-                    _check_dicts(edges)
-    _check_dicts(nodes)
+    levels = 3 if graph.is_multigraph() else 2
+    _check_dicts(after, levels)
+    if graph.is_directed():
+        _check_dicts(before, levels)
+    _check_dicts(nodes, 1)
     graph.graph, graph._node, graph._adj = exact(attributes, dict), nodes, after
     if graph.is_directed():
         graph._succ, graph._pred = after, before
@@ -64,7 +60,7 @@ def _fill_graph(graph: Any, state: Any) -> None:
         vars(graph).update(own)
 
 
-def _check_dicts(table: Any) -> None:
-    """Raises TypeError: no dict of dicts."""
-    if not _DICTS.issuperset(map(type, exact(table, dict).values())):
+def _check_dicts(table: Any, levels: int) -> None:
+    """Raises TypeError: no dict of dicts, so many levels down."""
+    if not are_dicts(table, levels):
         raise TypeError("expected a dict of dicts")

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _BlockPlacement: Any = pd._libs.internals.BlockPlacement
+_ExtensionArray: Any = pd.api.extensions.ExtensionArray
+_NumpyExtensionArray: Any = pd.arrays.NumpyExtensionArray
 _NDFrame: Any = pd.core.generic.NDFrame
 # What NumPy's arrays may hold in a block: pandas makes objects of text, and arrays of its own of points in time.
 _KINDS = frozenset("biufcO")
@@ -92,16 +94,15 @@ def _checked(values: Any) -> Any:
     if type(values) is np.ndarray:
         if values.dtype.kind not in _KINDS:
             raise TypeError("a dtype that no block has")
-    elif (
-        not isinstance(values, pd.api.extensions.ExtensionArray)
-        or type(values) is pd.arrays.NumpyExtensionArray
-    ):
+    elif not isinstance(values, _ExtensionArray) or type(values) is _NumpyExtensionArray:
         raise TypeError("expected an array")
     return values
 
 
 def _check_places(places: Any, wide: int) -> None:
     """Raises ValueError: the blocks' columns are not all columns, each once. Takes no memory that the message didn't take."""
+    if wide <= _FEW and _are_few(places, wide):
+        return
     runs = sorted(place for place in places if type(place) is tuple)
     count = end = 0
     for first, after in runs:
@@ -125,6 +126,26 @@ def _check_places(places: Any, wide: int) -> None:
         count += len(numbers)
     if count != wide or end > wide:
         raise ValueError("columns without a block")
+
+
+_FEW = 64
+
+
+def _are_few(places: Any, wide: int) -> bool:
+    """Whether these are all of few columns, each once: counted one by one."""
+    left = set(range(wide))
+    for place in places:
+        if type(place) is tuple:
+            first, after = place
+            numbers = range(exact(first, int), min(exact(after, int), wide + 1))
+        elif type(place) is np.ndarray and place.dtype == np.intp and place.ndim == 1:
+            numbers = place[: wide + 1].tolist()
+        else:
+            return False
+        if not left.issuperset(numbers) or len(set(numbers)) != len(numbers):
+            return False
+        left.difference_update(numbers)
+    return not left
 
 
 def _series(series: Any) -> Any:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+import pyarrow as pa
 
 from .._bundles import Known
 from .._core import EncodeError
-from ._arrow import array_of, array_parts, type_bytes, type_of
+from ._arrow import array_of, array_parts, columns_of, planned, row_of, row_parts, schema_bytes, type_bytes
 from ._checks import exact, parts
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ _SIMPLE: dict[str, Any] = {
     )
     if hasattr(pl, name)
 }
+_SIMPLE_NAMES = {cls: name for name, cls in _SIMPLE.items()}
 # Arrow lacks these, and text holds them.
 _WIDE = frozenset(("Int128", "UInt128"))
 _UNITS = frozenset(("ms", "us", "ns"))
@@ -34,9 +36,7 @@ _DEPTH = 50
 def known() -> Iterator[Known]:
     if int(pl.__version__.partition(".")[0]) < 1:
         raise ImportError(f"polars 1.1 or newer, and this is {pl.__version__}")
-    yield Known(
-        pl.DataFrame, "polars.DataFrame", lambda frame: (frame.height, frame.get_columns()), _frame_of
-    )
+    yield Known(pl.DataFrame, "polars.DataFrame", _frame, _frame_of)
     yield Known(pl.Series, "polars.Series", _series, _series_of)
     for cls in (pl.Datetime, pl.Duration, pl.Decimal, pl.List, pl.Array, pl.Struct, pl.Enum, pl.Categorical):
         yield Known(cls, f"polars.{cls.__name__}", type_parts, _type_of(cls))
@@ -46,11 +46,12 @@ def known() -> Iterator[Known]:
 
 def type_parts(dtype: Any, depth: int = _DEPTH) -> Any:
     """A type: its name, or its name and parameters."""
+    name = _SIMPLE_NAMES.get(dtype if isinstance(dtype, type) else type(dtype))
+    if name is not None:
+        return name
     name = dtype.base_type().__name__
     if depth == 0:
         raise EncodeError(f"can't store a polars type that is nested deeper than {_DEPTH}")
-    if name in _SIMPLE:
-        return name
     if name == "Datetime":
         return name, dtype.time_unit, dtype.time_zone
     if name == "Duration":
@@ -125,29 +126,102 @@ def _series(series: Any) -> Any:
     return series.name, kind, type_bytes(array.type), array_parts(array)
 
 
+def _without_panic(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def made(stored: Any) -> Any:
+        try:
+            return make(stored)
+        except BaseException as error:
+            # Not an Exception, so that nobody takes it for one; here it says that the data are wrong.
+            if type(error).__name__ == "PanicException":
+                raise ValueError("an array that polars can't have") from None
+            raise
+
+    return made
+
+
+@_without_panic
 def _series_of(stored: Any) -> Any:
-    try:
-        return _made_series(stored)
-    except BaseException as error:
-        # Not an Exception, so that nobody takes it for one; here it says that the data are wrong.
-        if type(error).__name__ == "PanicException":
-            raise ValueError("an array that polars can't have") from None
-        raise
-
-
-def _made_series(stored: Any) -> Any:
     name, kind, arrow, content = parts(stored, 4)
     exact(name, str)
     if kind == "Object":
         return pl.Series(name, exact(content, list), dtype=pl.Object)
     dtype = type_made(kind)
-    array = array_of(type_of(arrow), content, all_slots=True)
+    array = array_of(planned(arrow), content, all_slots=True)
     series = pl.Series(name, array) if len(array) else pl.Series(name, [], dtype=dtype)
     return series if series.dtype == dtype else series.cast(dtype)
 
 
+def _frame(frame: Any) -> Any:
+    height, dtypes = frame.height, frame.dtypes
+    kinds = [type_parts(dtype) for dtype in dtypes]
+    # Arrow lacks these: each column has its own way then.
+    if not height or not kinds or _APART.intersection(kind for kind in kinds if type(kind) is str):
+        return height, frame.get_columns()
+    try:
+        table = pa.RecordBatchReader.from_stream(frame).read_all()
+    except ValueError:
+        return height, frame.get_columns()
+    batches = table.to_batches()
+    if len(batches) != 1:
+        batches = table.combine_chunks().to_batches()
+    return height, kinds, schema_bytes(table.schema), row_parts(batches[0])
+
+
+_APART = frozenset((*_WIDE, "Object"))
+
+
+@_without_panic
 def _frame_of(stored: Any) -> Any:
+    if type(stored) is tuple and len(stored) == 4:
+        return _frame_of_rows(*stored)
     height, columns = parts(stored, 2)
     if any(len(exact(column, pl.Series)) != height for column in exact(columns, list)):
         raise ValueError("columns of another length")
     return pl.DataFrame(columns) if columns or not height else pl.DataFrame(height=exact(height, int))
+
+
+def _frame_of_rows(height: Any, kinds: Any, schema: Any, columns: Any) -> Any:
+    """All columns at once: polars takes them as one array of rows."""
+    rows = row_of(columns_of(schema), exact(columns, list), height, all_slots=True)
+    frame = _series_of_rows(rows).struct.unnest()
+    is_kept = type(schema) is bytes and len(schema) < 4096 and all(map(_is_hashed_soon, exact(kinds, list)))
+    key = (schema, *kinds) if is_kept else ()
+    casts = _seen_casts.get(key) if is_kept else None
+    if casts is None:
+        casts = _needed_casts(frame, kinds)
+        if is_kept:
+            if len(_seen_casts) == _MOST_CASTS:
+                _seen_casts.clear()
+            _seen_casts[key] = casts
+    return frame.with_columns([frame.to_series(at).cast(dtype) for at, dtype in casts]) if casts else frame
+
+
+# Which columns have to be cast to what, by a frame's schema and types.
+_seen_casts: dict[Any, list[tuple[int, Any]]] = {}
+_MOST_CASTS = 64
+
+
+def _is_hashed_soon(kind: Any) -> bool:
+    return type(kind) is str or (type(kind) is tuple and all(type(one) is str for one in kind))
+
+
+def _needed_casts(frame: Any, kinds: list[Any]) -> list[tuple[int, Any]]:
+    """Columns whose type is not the one that Arrow's type stands for."""
+    casts = []
+    for at, (dtype, kind) in enumerate(zip(frame.dtypes, kinds, strict=True)):
+        if _SIMPLE_NAMES.get(dtype if isinstance(dtype, type) else type(dtype)) != kind:
+            wanted = type_made(kind)
+            if dtype != wanted:
+                casts.append((at, wanted))
+    return casts
+
+
+_from_arrow: Any = getattr(type(pl.Series()._s), "from_arrow_c_array", None)
+_wrapped: Any = getattr(pl.Series, "_from_pyseries", None)
+
+
+def _series_of_rows(rows: Any) -> Any:
+    # What `pl.Series(rows)` does in the end.
+    if _from_arrow is None or _wrapped is None:
+        return pl.Series("", rows)
+    return _wrapped(_from_arrow(rows))

@@ -13,6 +13,10 @@ from ._arrow import (
     array_parts,
     chunked_of,
     chunks_parts,
+    columns_of,
+    planned,
+    row_of,
+    row_parts,
     schema_bytes,
     schema_of,
     type_bytes,
@@ -57,18 +61,29 @@ def _classes(base: Any) -> Iterator[Any]:
 
 
 def _table(table: Any) -> Any:
-    return schema_bytes(table.schema), table.num_rows, [chunks_parts(column) for column in table.columns]
+    schema, rows = table.schema, table.num_rows
+    if rows < _FEW_ROWS and rows and len(schema):
+        batches = table.to_batches()
+        if len(batches) == 1 and all(column.num_chunks == 1 for column in table.itercolumns()):
+            return schema_bytes(schema), rows, [[one] for one in row_parts(batches[0])]
+    return schema_bytes(schema), rows, [chunks_parts(column) for column in table.itercolumns()]
+
+
+# Below it, what is asked of each column takes longer than what they hold.
+_FEW_ROWS = 1 << 16
 
 
 def _table_of(stored: Any) -> Any:
     data, rows, columns = parts(stored, 3)
-    schema = schema_of(data)
-    made = [
-        chunked_of(field.type, column) for field, column in zip(schema, exact(columns, list), strict=True)
-    ]
-    _check_rows(made, rows)
-    table = pa.Table.from_arrays(made, schema=schema)
-    return table
+    known = columns_of(data)
+    if exact(columns, list) and all(type(chunks) is list and len(chunks) == 1 for chunks in columns):
+        made = row_of(known, [chunks[0] for chunks in columns], rows)
+        table = pa.Table.from_batches([pa.RecordBatch.from_struct_array(made)])
+        metadata = known.schema.metadata
+        return table if metadata is None else table.replace_schema_metadata(metadata)
+    arrays = [chunked_of(plan, chunks) for plan, chunks in zip(known.plans, columns, strict=True)]
+    _check_rows(arrays, rows)
+    return pa.Table.from_arrays(arrays, schema=known.schema)
 
 
 def _check_rows(columns: Any, rows: Any) -> None:
@@ -77,15 +92,22 @@ def _check_rows(columns: Any, rows: Any) -> None:
 
 
 def _batch(batch: Any) -> Any:
-    return schema_bytes(batch.schema), batch.num_rows, [array_parts(column) for column in batch.columns]
+    return (
+        schema_bytes(batch.schema),
+        batch.num_rows,
+        row_parts(batch) if batch.num_columns else [],
+    )
 
 
 def _batch_of(stored: Any) -> Any:
     data, rows, columns = parts(stored, 3)
-    schema = schema_of(data)
-    made = [array_of(field.type, column) for field, column in zip(schema, exact(columns, list), strict=True)]
-    _check_rows(made, rows)
-    return pa.RecordBatch.from_arrays(made, schema=schema)
+    known = columns_of(data)
+    if not exact(columns, list):
+        _check_rows(columns, rows)
+        return pa.RecordBatch.from_arrays([], schema=known.schema)
+    made = pa.RecordBatch.from_struct_array(row_of(known, columns, rows))
+    metadata = known.schema.metadata
+    return made if metadata is None else made.replace_schema_metadata(metadata)
 
 
 def _chunked(chunked: Any) -> Any:
@@ -94,7 +116,7 @@ def _chunked(chunked: Any) -> Any:
 
 def _chunked_of(stored: Any) -> Any:
     kind, chunks = parts(stored, 2)
-    return chunked_of(type_of(kind), chunks)
+    return chunked_of(planned(kind), chunks)
 
 
 def _array(array: Any) -> Any:
@@ -104,7 +126,7 @@ def _array(array: Any) -> Any:
 def _array_of(cls: Any) -> Callable[[Any], Any]:
     def array_of_class(stored: Any) -> Any:
         kind, content = parts(stored, 2)
-        return exact(array_of(type_of(kind), content), cls)
+        return exact(array_of(planned(kind), content), cls)
 
     return array_of_class
 
@@ -116,6 +138,7 @@ _OWN = frozenset(
         *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
     )
 )  # fmt: skip
+_OWN_TYPES = {name: type_of(name) for name in _OWN}
 
 
 def _scalar(scalar: Any) -> Any:
@@ -126,11 +149,14 @@ def _scalar(scalar: Any) -> Any:
 
 
 def _scalar_of(cls: Any) -> Callable[[Any], Any]:
+    make, own = pa.scalar, _OWN_TYPES
+
     def scalar_of_class(stored: Any) -> Any:
-        kind, content = parts(stored, 2)
+        kind, content = stored
         if type(content) is not tuple:
-            return exact(pa.scalar(content, type_of(kind)), cls)
-        row = array_of(type_of(kind), content)
+            made = make(content, own[kind] if kind in own else type_of(kind))
+            return made if type(made) is cls else exact(made, cls)
+        row = array_of(planned(kind), content)
         if len(row) != 1:
             raise ValueError("expected one value")
         return exact(row[0], cls)

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sparse
 
 from .._bundles import Known
+from .._core import all_within, sound_rows
 from ._checks import exact, parts
 
 if TYPE_CHECKING:
@@ -46,19 +47,18 @@ def _data(value: Any, ndim: int = 1) -> Any:
     return value
 
 
-# The dtypes of places, and the unsigned ones in which what is below 0 is large.
-_UNSIGNED = {np.dtype(np.int32): np.dtype(np.uint32), np.dtype(np.int64): np.dtype(np.uint64)}
+_PLACES = frozenset((np.dtype(np.int32), np.dtype(np.int64)))
 
 
 def _numbers(value: Any) -> Any:
     """An array of places: of 32 or 64 bits."""
-    if _array(value).dtype not in _UNSIGNED:
+    if _array(value).dtype not in _PLACES:
         raise TypeError("expected the places of values")
     return value
 
 
 def _check_within(places: Any, size: int) -> None:
-    if places.size and places.view(_UNSIGNED[places.dtype]).max() >= size:
+    if not all_within(places, places.dtype.char, 0, size):
         raise ValueError("a place outside")
 
 
@@ -75,7 +75,7 @@ def _sizes(array: Any) -> Any:
 def _made(cls: Any, shape: Any, **content: Any) -> Any:
     """An instance of its attributes, as `pickle` makes one: constructors change the places' dtype, and take long."""
     made = object.__new__(cls)
-    made.__dict__.update(_USUAL, _shape=shape, **content)
+    made.__dict__ = {**_USUAL, "_shape": shape, **content}
     return made
 
 
@@ -91,9 +91,9 @@ def _check_compressed(indices: Any, indptr: Any, major: int, minor: int, count: 
     """What SciPy's code in C++ takes for granted."""
     if _numbers(indices).dtype != _numbers(indptr).dtype or len(indptr) != major + 1 or len(indices) != count:
         raise ValueError("places of another number")
-    if indptr[0] != 0 or indptr[-1] > count or (indptr[1:] < indptr[:-1]).any():
-        raise ValueError("rows out of order")
-    _check_within(indices, minor)
+    # What is no array in one piece is refused, too.
+    if not sound_rows(indptr, indices, indptr.dtype.char, minor):
+        raise ValueError("rows out of order, or a place outside")
 
 
 def _compressed_of(cls: Any) -> Callable[[Any], Any]:

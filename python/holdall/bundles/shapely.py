@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import shapely
 
 from .._bundles import Known
@@ -32,6 +33,19 @@ def known() -> Iterator[Known]:
         yield Known(cls, f"shapely.{name}", _ring if name == "LinearRing" else _geometry, _geometry_of(cls))
 
 
+def _reader() -> Callable[[bytes], Any]:
+    """What `shapely.from_wkb` does with one geometry, without what it asks about its arguments each time."""
+    read: Any = getattr(getattr(shapely, "lib", None), "from_wkb", None)
+    options: Any = getattr(shapely.io, "DecodingErrorOptions", None)
+    if read is None or options is None:
+        return shapely.from_wkb
+    refuse, as_array, kind = np.uint8(options.get_value("raise")), np.asarray, np.dtype(object)
+    return lambda data: read(as_array(data, kind), refuse)
+
+
+_from_wkb = _reader()
+
+
 def _geometry(geometry: Any) -> bytes:
     return bytes(shapely.to_wkb(geometry, include_srid=True))
 
@@ -48,7 +62,7 @@ def _geometry_of(cls: Any) -> Callable[[Any], Any]:
         # Points, lines and polygons hold no geometries.
         if data[:4] not in _ALONE:
             _check_depth(data)
-        made = shapely.from_wkb(data)
+        made = _from_wkb(data)
         if cls is shapely.LinearRing:
             line = exact(made, shapely.LineString)
             corners = shapely.get_coordinates(line, include_z=line.has_z)

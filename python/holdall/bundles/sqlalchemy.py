@@ -36,7 +36,15 @@ def _maker(names: Any) -> Any:
 
 
 def _row_of(stored: Any) -> Any:
+    global _last
     names, values = stored
-    if type(values) is not tuple or len(values) != len(names):
+    # The rows of a result have the same names.
+    if names is not _last[0]:
+        _last = names, _maker(names), len(names)
+    _, make, count = _last
+    if type(values) is not tuple or len(values) != count:
         raise ValueError("another number of columns")
-    return _maker(names)(values)
+    return make(values)
+
+
+_last: tuple[Any, Any, int] = (None, None, 0)

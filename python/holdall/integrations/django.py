@@ -10,6 +10,7 @@ SESSION_SERIALIZER = "holdall.integrations.django.SessionSerializer"
 
 from __future__ import annotations
 
+import os
 import pickle
 import zlib
 from importlib import import_module
@@ -97,8 +98,10 @@ class _InPicklesPlace:
     def load(self, file: Any) -> Any:
         """When a file's entry expires, which is in front of it."""
         start = file.peek(1)[:1]
+        if not start:
+            raise EOFError("an empty file")  # which Django takes for an entry that has expired
         try:
-            was_pickled = bool(start) and start[0] == _PICKLE_START and self.codec.old is not None
+            was_pickled = start[0] == _PICKLE_START and self.codec.old is not None
             made = _Plain(file).load() if was_pickled else safe_pickle.load(file)
             if made is None or isinstance(made, (int, float)):
                 return made
@@ -203,6 +206,11 @@ class FileBasedCache(_Cache, _FileBasedCache):
             return super().touch(key, timeout, version)
         except zlib.error as error:
             return bool(self._damaged(error, False))
+        except ValueError:
+            # Django closes and deletes a file that has expired, and unlocks it then.
+            if os.path.exists(self._key_to_file(key, version)):
+                raise
+            return False
 
     def _damaged(self, error: zlib.error, default: Any) -> Any:
         if self.codec.unreadable == "miss":

@@ -66,6 +66,27 @@ def rq() -> None:
     rq.serializers.DefaultSerializer.loads = Trusting.loads
 
 
+def kombu() -> None:
+    from kombu.serialization import registry
+
+    from holdall.integrations.kombu import register
+
+    register(trust=True)
+    registry._set_default_serializer("hold")
+
+
+def django() -> None:
+    """Its settings are those of `django_settings.py`, which runs this."""
+    from django.core.cache.backends import db, filebased, locmem, redis
+
+    from holdall.integrations import django as ours
+
+    codec_of = ours.codec_of
+    ours.codec_of = lambda options: codec_of({"trust": True, **options})
+    locmem.LocMemCache, filebased.FileBasedCache = ours.LocMemCache, ours.FileBasedCache
+    db.DatabaseCache, redis.RedisCache = ours.DatabaseCache, ours.RedisCache
+
+
 def cachelib() -> None:
     import cachelib
 
@@ -75,14 +96,16 @@ def cachelib() -> None:
     cachelib.SimpleCache.serializer = ours.SimpleCache.serializer
 
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    globals()[LIBRARY]()
+if LIBRARY:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        globals()[LIBRARY]()
 
 
-def known() -> dict[str, str]:
+def known(library: str = LIBRARY) -> dict[str, str]:
+    """The tests that fail, and why."""
     found, reason = {}, ""
-    path = HERE / f"{LIBRARY}.txt"
+    path = HERE / f"{library}.txt"
     for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
         if line.startswith("#"):
             reason = line[1:].strip()

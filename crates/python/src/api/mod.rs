@@ -13,6 +13,7 @@ pub mod msgpack;
 mod inspect;
 mod pickle;
 mod quick;
+mod sound;
 
 use crate::error;
 use holdall_format::hold::tag;
@@ -88,6 +89,7 @@ pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bson::pymongo_encode, module)?)?;
     module.add_function(wrap_pyfunction!(bson::pymongo_decode, module)?)?;
     module.add_function(wrap_pyfunction!(bson::pymongo_decode_all, module)?)?;
+    sound::fill(module)?;
     put_quick(module)
 }
 

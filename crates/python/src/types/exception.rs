@@ -218,10 +218,11 @@ fn special_parts<'py>(
     let builtin = unsafe { Bound::<PyAny>::from_borrowed_ptr(py, builtin.cast()) };
     for name in own {
         // SAFETY: an exception, whose nearest builtin class this is, and which holds what is in its place.
-        let place = unsafe { os_place(builtin.as_ptr().cast(), error.as_ptr(), name).map(|place| *place) };
+        let place = unsafe {
+            os_place(builtin.as_ptr().cast(), error.as_ptr(), name)
+                .map(|place| Bound::<PyAny>::from_borrowed_ptr_or_opt(py, *place))
+        };
         if let Some(value) = place {
-            // SAFETY: as above.
-            let value = unsafe { Bound::<PyAny>::from_borrowed_ptr_or_opt(py, value) };
             if let Some(value) = value.filter(|value| !value.is_none()) {
                 fields.set_item(string_of(py, name), value)?;
             }
