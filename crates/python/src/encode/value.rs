@@ -185,7 +185,7 @@ impl<D: Dialect> Encoder<'_, D> {
         }
     }
 
-    /// Writes a list, a tuple or `bytes`. `false`: it is none of them. It can't re-enter itself, so loops over a container's values may
+    /// Writes a list, a tuple, `bytes` or an empty dict. `false`: it is none of them. It can't re-enter itself, so loops over a container's values may
     /// call it before the container has a frame.
     ///
     /// # Safety
@@ -197,11 +197,23 @@ impl<D: Dialect> Encoder<'_, D> {
             let class = ffi::Py_TYPE(object);
             let seq = if class == addr_of_mut!(ffi::PyList_Type) {
                 Seq::List
-            } else if class == addr_of_mut!(ffi::PyTuple_Type) && ffi::Py_SIZE(object) != 0 {
+            } else if class == addr_of_mut!(ffi::PyTuple_Type) {
+                if ffi::Py_SIZE(object) == 0 {
+                    // There is only one.
+                    self.w.tuple(0);
+                    return Ok(true);
+                }
                 Seq::Tuple
-            } else if class == addr_of_mut!(ffi::PyBytes_Type) && !self.looks_closely {
+            } else if self.looks_closely {
+                return Ok(false);
+            } else if class == addr_of_mut!(ffi::PyBytes_Type) {
                 if !self.met(object, BY_PARENT)? {
                     D::bytes(self, object)?;
+                }
+                return Ok(true);
+            } else if D::KEEPS_TYPES && class == addr_of_mut!(ffi::PyDict_Type) && dict::len(object) == 0 {
+                if !self.met(object, BY_PARENT)? {
+                    self.w.dict(0);
                 }
                 return Ok(true);
             } else {
