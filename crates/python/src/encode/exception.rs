@@ -1,4 +1,4 @@
-//! Exceptions that consist of their arguments, all of them leaves, as nearly all do.
+//! Exceptions whose arguments and fields are leaves, as those of nearly all are.
 
 use super::dialect::{Native, NativeWriter};
 use super::value::is_leaf;

@@ -185,8 +185,8 @@ impl<D: Dialect> Encoder<'_, D> {
         }
     }
 
-    /// Writes a list, a tuple, `bytes` or an empty dict. `false`: it is none of them. It can't re-enter itself, so loops over a container's values may
-    /// call it before the container has a frame.
+    /// Writes a list, a tuple, `bytes` or an empty dict. `false`: it is none of them. It can't re-enter itself, so loops over a
+    /// container's values may call it before the container has a frame.
     ///
     /// # Safety
     /// `object` is alive.

@@ -19,7 +19,7 @@ use pyo3::types::{PyString, PyType};
 const MADE: [&[u8]; 3] = [b"_drv", b"_root", b"_parts"];
 #[cfg(Py_3_12)]
 const MADE: [&[u8]; 1] = [b"_raw_paths"];
-/// Equal parts of paths with more of them are one object, as those are that the classes make.
+/// In paths with more parts than this, equal parts are one object, as in those that the classes make.
 pub const SEVERAL: usize = 16;
 /// What a path keeps once somebody has asked for its text.
 const TEXT: &[u8] = b"_str";
@@ -141,8 +141,8 @@ unsafe fn values(_: &Layout, text: Obj) -> Result<Option<[Owned; MADE.len()]>> {
 unsafe fn values(layout: &Layout, text: Obj) -> Result<Option<[Owned; MADE.len()]>> {
     // SAFETY: what a function of the API returned is a new reference or null.
     let made = |object: Obj| unsafe { Owned::new(object) }.ok_or_else(raised);
-    // SAFETY: by the contract; `items` are those of a list that nobody else has seen, each of which is a string. The list keeps as many
-    // items as it had when its last one is taken away by the API.
+    // SAFETY: by the contract. `items` is the array of a list of at least one item that nobody else has seen, all of them strings; no
+    // index reaches its length, and after an item was taken away the array isn't used.
     unsafe {
         let py = Python::assume_attached();
         let is_windows = layout.is_windows;
