@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copyreg
+import datetime
 import io
 import itertools
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -47,8 +49,9 @@ def made_by(*recipe: Any) -> Made:
 LARGE = [
     list(range(20)),
     {"a": [1, {}]},
-    tuple(range(9)),
+    tuple(range(20)),
     ((((1,),),),),
+    [[[[[1]]]]],
     {1: 2},
     {number: str(number) for number in range(9)},
 ]
@@ -69,6 +72,16 @@ SMALL = [
     1 << 70,
     int,
     (int, len),
+    [],
+    [1, "a", None],
+    [(1, ["a"]), {"a": [2]}],
+    (0.5, 1.5),
+    [0.5, 1.5, 2.5],
+    (1, 2, 3),
+    ["a", "b", "c"],
+    [True, False],
+    datetime.date(2024, 2, 29),
+    (Decimal("1.5"), datetime.datetime(2024, 2, 29, 12, tzinfo=datetime.UTC)),
 ]
 
 
@@ -108,6 +121,82 @@ def test_a_state_that_holds_its_object() -> None:
         held = again.came[1][1]
         while held is not again:
             held = held["a"] if isinstance(held, dict) else held[0]
+
+
+def test_lists_that_hold_each_other_and_their_object() -> None:
+    made, shared = made_by((), None), ["a"]
+    ring: list[Any] = [shared, made]
+    ring.append(ring)
+    made.__dict__["recipe"] = (Made, (shared,), [ring, shared, ["b"]])
+    (again, twin) = hp.loads(hp.dumps([made, made]))
+    assert again is twin
+    (_, (first,)), (_, (loop, second, _)) = again.came
+    assert first is second is loop[0] and loop[1] is again and loop[2] is loop
+
+
+def test_no_items_are_nothing_to_append() -> None:
+    """As pickle has it: `extend` and `append` are for those that have items."""
+
+    class Counts(list[Any]):
+        def extend(self, items: Any) -> None:
+            raise AssertionError("there is nothing to extend by")
+
+        def __reduce_ex__(self, protocol: Any) -> Any:
+            return (Counts, (), None, iter(self), iter([]))
+
+    globals()["Counts"], Counts.__qualname__ = Counts, "Counts"
+    try:
+        assert type(hp.loads(hp.dumps(Counts()))) is Counts
+    finally:
+        del globals()["Counts"]
+
+
+def test_states_are_set_by_whatever_is_found() -> None:
+    for cls in (SetByMethod, SetByCallable, SetByAttribute, SetByAnswer):
+        made = cls()
+        made.came = 1
+        assert hp.loads(hp.dumps([made]))[0].came == ("set", 1), cls
+
+
+class SetByMethod:
+    came: Any
+
+    def __getstate__(self) -> Any:
+        return self.came
+
+    def __setstate__(self, state: Any) -> None:
+        self.came = ("set", state)
+
+
+class Setter:
+    def __get__(self, made: Any, cls: Any) -> Any:
+        return lambda state: made.__dict__.update(came=("set", state))
+
+
+class SetByCallable(SetByMethod):
+    __setstate__: Any = Setter()
+
+
+class SetByAttribute(SetByMethod):
+    """What the instance has goes first, as with `getattr`."""
+
+    def __new__(cls) -> Any:
+        made = super().__new__(cls)
+        made.__dict__["__setstate__"] = lambda state: made.__dict__.update(came=("set", state))
+        return made
+
+    def __setstate__(self, state: Any) -> None:
+        raise AssertionError("the instance has another")
+
+
+class SetByAnswer(SetByMethod):
+    def __getattribute__(self, name: str) -> Any:
+        if name == "__setstate__":
+            return lambda state: object.__getattribute__(self, "__dict__").update(came=("set", state))
+        return object.__getattribute__(self, name)
+
+    def __setstate__(self, state: Any) -> None:
+        raise AssertionError("`__getattribute__` has another")
 
 
 def test_names_are_looked_up_once() -> None:

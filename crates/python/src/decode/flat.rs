@@ -47,7 +47,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let (before, ids) = (self.r.place(), self.object_ids());
         let bounds = (self.bounds.objects, self.bounds.bytes);
-        let made = self.flat_value(held)?;
+        let token = self.r.token()?;
+        let made = self.flat_value(token, held)?;
         if made.is_none() {
             self.back_to(before, ids);
             (self.bounds.objects, self.bounds.bytes) = bounds;
@@ -55,8 +56,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(made)
     }
 
-    fn flat_value(&mut self, held: &mut HashCost) -> Result<Option<Owned>> {
-        match self.r.token()? {
+    /// The value of a token that was read, if it is one of this file; adds to `held` what hashing it costs. `None`: the caller goes
+    /// [`Decoder::back_to`] where it begins.
+    pub(super) fn flat_value(&mut self, token: Token<'i>, held: &mut HashCost) -> Result<Option<Owned>> {
+        match token {
             Token::List(len @ ..=SHORT) => self.flat_items(Seq::List, len),
             Token::Tuple(len @ ..=SHORT) => {
                 held.add(if len == 0 { HashCost::default() } else { HashCost::default().around(1, len) });
@@ -109,17 +112,19 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// Fills the fields of a new instance, which need no frame as long as their values need none.
+    /// Fills the fields of a new instance, which need no frame as long as their values need none; `held` is what hashing its content
+    /// costs.
     pub(crate) fn fill_fields(
         &mut self,
         object: Owned,
         dict: Option<Owned>,
         shape: &Rc<Shape>,
         object_id: u32,
+        held: HashCost,
     ) -> Result<Option<Owned>> {
         let len = shape.names.len();
         let frame = self.frame(Kind::Fields, Some(object), len, object_id);
-        let mut frame = Frame { shape: Some(shape.clone()), key: dict, ..frame };
+        let mut frame = Frame { shape: Some(shape.clone()), key: dict, hash_cost: held, ..frame };
         while frame.at < len {
             let Some(value) = self.field_or_flat(ANY, accepts::ALL, &mut frame.hash_cost)? else {
                 return Ok(self.push(frame));

@@ -19,6 +19,7 @@ use crate::types;
 use holdall_format::model::{KnownType, ShapeKind};
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
+use std::ops::Range;
 use std::rc::Rc;
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
@@ -159,7 +160,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     }
                     .ok_or_else(raised)?;
                     crate::classes::state::set_dict(object.get(), dict.clone())?;
-                    self.fill_fields(object, Some(dict), shape, object_id)
+                    self.fill_fields(object, Some(dict), shape, object_id, HashCost::default())
                 }
             }
             Build::Mixed { plan, .. } => {
@@ -168,7 +169,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 let object = unsafe { plan.fresh()? };
                 let object_id = self.take_id();
                 self.opened(object_id, object.get());
-                self.fill_fields(object, None, shape, object_id)
+                self.fill_fields(object, None, shape, object_id, HashCost::default())
             }
             Build::NamedTuple { class, order } => {
                 self.claim(len, shape.bytes)?;
@@ -307,16 +308,27 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let (object, len) = unsafe { self.empty_based(class, base, here)? };
         let object_id = self.take_id();
         self.opened(object_id, object.get());
+        let first = match base {
+            Base::List | Base::Tuple | Base::Deque => self.first_leaves(base, &object, len)?,
+            _ => 0,
+        };
+        if first == len && matches!(base, Base::List | Base::Tuple | Base::Deque | Base::ByteArray) {
+            let held = match base {
+                Base::Tuple if len > 0 => HashCost::default().around(1, len),
+                _ => HashCost::default(),
+            };
+            return self.fill_fields(object, None, shape, object_id, held);
+        }
         // SAFETY: `object` is an owned reference.
         if fields == 0 && !unsafe { is_hashable(object.get()) } {
-            if let Some(done) = self.content_alone(base, &object, len, object_id)? {
+            if let Some(done) = self.content_alone(base, &object, first..len, object_id)? {
                 return Ok(done);
             }
         }
         let frame = self.frame(Kind::Fields, Some(object.clone()), fields, object_id);
         // The frame of the content is above that of the fields, because the content comes first.
         self.push(Frame { shape: Some(shape.clone()), ..frame });
-        self.begin_content(base, object, len, here)?;
+        self.begin_content(base, object, first..len, here)?;
         // The content is the instance itself, so it has the containers of the frame below.
         if let [.., fields, content] = &mut self.tables.stack[..] {
             if !content.hand_over && content.is_value() {
@@ -381,24 +393,21 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// Begins the content of an instance of a subclass that has no fields besides: the frame of the content, if it needs one, is that of
     /// the instance. `None`: nothing was read. What hashing the instance costs is not asked.
-    fn content_alone(&mut self, base: Base, object: &Owned, len: usize, id: u32) -> Result<Option<Option<Owned>>> {
+    fn content_alone(
+        &mut self,
+        base: Base,
+        object: &Owned,
+        Range { start: first, end: len }: Range<usize>,
+        id: u32,
+    ) -> Result<Option<Option<Owned>>> {
         self.object_id = id;
         let done = match base {
-            Base::ByteArray => self.done(Some(object.clone()))?,
             Base::Dict | Base::OrderedDict => self.begin_pairs(object.clone(), len, true, ANY)?,
             Base::Set => self.begin_set(object.clone(), len, true, ANY)?,
             Base::List => {
                 self.object_id = NO_ID;
-                match self.first_leaves(base, object, len)? {
-                    at if at < len => {
-                        let frame = self.frame(Kind::List, Some(object.clone()), len, id);
-                        self.push(Frame { at, ..frame })
-                    }
-                    _ => {
-                        self.whole(id, object.get());
-                        Some(object.clone())
-                    }
-                }
+                let frame = self.frame(Kind::List, Some(object.clone()), len, id);
+                self.push(Frame { at: first, ..frame })
             }
             Base::DefaultDict => {
                 self.object_id = NO_ID;
@@ -419,20 +428,16 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// Pushes the frame for what an instance of a subclass holds as its builtin.
-    fn begin_content(&mut self, base: Base, object: Owned, len: usize, at: usize) -> Result<()> {
-        let first = match base {
-            Base::List | Base::Tuple | Base::Deque => self.first_leaves(base, &object, len)?,
-            _ => 0,
-        };
+    fn begin_content(
+        &mut self,
+        base: Base,
+        object: Owned,
+        Range { start: first, end: len }: Range<usize>,
+        at: usize,
+    ) -> Result<()> {
         let frame = match base {
-            Base::List if first < len => self.frame(Kind::List, Some(object), len, NO_ID),
-            Base::Tuple if first < len => self.frame(Kind::Tuple, Some(object), len, NO_ID),
-            Base::Tuple if len > 0 => {
-                if let Some(fields) = self.tables.stack.last_mut() {
-                    fields.hash_cost.add(HashCost::default().around(1, len));
-                }
-                return Ok(());
-            }
+            Base::List => self.frame(Kind::List, Some(object), len, NO_ID),
+            Base::Tuple => self.frame(Kind::Tuple, Some(object), len, NO_ID),
             Base::FrozenSet if len > 0 => Frame::gather(Make::FrozenSet, Some(object), len, NO_ID, at),
             Base::DefaultDict => {
                 let before = self.r.place();
@@ -443,7 +448,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 self.r.rewind(before);
                 self.frame(Kind::Factory, Some(object), 1, NO_ID)
             }
-            Base::Deque if first < len => self.frame(Kind::Append, Some(object), len, NO_ID),
+            Base::Deque => self.frame(Kind::Append, Some(object), len, NO_ID),
             Base::Dict | Base::OrderedDict => return self.begin_pairs(object, len, false, ANY).map(drop),
             Base::Set => return self.begin_set(object, len, false, ANY).map(drop),
             _ => return Ok(()),

@@ -15,6 +15,8 @@ use holdall_format::{Reader, Token};
 use pyo3::ffi;
 use std::rc::Rc;
 
+/// How deep the content of an instance, and what a class's `decode` is given, hold others and are still read without a frame.
+const SMALL: usize = 2;
 /// Known types with more parts always gather them.
 const MOST: usize = 3;
 
@@ -134,23 +136,28 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(Some(made))
     }
 
-    /// An instance of a subclass of an immutable builtin: made at once if its content is a leaf and it has no fields.
+    /// An instance of a subclass of an immutable builtin: made at once if its content is small.
     pub(crate) fn based_on_value(&mut self, shape: &Rc<Shape>, class: Type, base: Base) -> Result<Option<Owned>> {
         self.claim(1, bytes_of(1))?;
-        let (object_id, at, before) = (self.take_id(), self.here(), self.r.place());
-        if shape.names.is_empty() && matches!(base, Base::Str | Base::Bytes | Base::Int | Base::Float | Base::Complex) {
-            if let Some(content) = self.plain_leaf()? {
+        let (object_id, at) = (self.take_id(), self.here());
+        if !matches!(base, Base::Exception | Base::FrozenSet) {
+            let mut held = HashCost::default();
+            if let Some(content) = self.small_part(SMALL, &mut held)? {
                 let make = Make::Based(shape.clone());
                 if !self.r.trusted() {
-                    self.charge_made(&make, HashCost::default(), std::slice::from_ref(&content), at)?;
+                    self.charge_made(&make, held, std::slice::from_ref(&content), at)?;
                 }
                 // SAFETY: the GIL is held; what permits the class holds it. The shape says that it is derived from `base`.
                 let made = unsafe { types::new_of(base, class, Some(content)) }.map_err(|fault| fault.found(at))?;
+                if !shape.names.is_empty() {
+                    self.claim(shape.names.len(), shape.bytes)?;
+                    self.opened(object_id, made.get());
+                    return self.fill_fields(made, None, shape, object_id, HashCost::default());
+                }
                 self.object_id = object_id;
-                self.add_hash_cost(gathered(HashCost::default(), 1));
+                self.add_hash_cost(gathered(held, 1));
                 return self.done(Some(made));
             }
-            self.r.rewind(before);
         }
         Ok(self.push(Frame::gather(Make::Based(shape.clone()), None, 1, object_id, at)))
     }
@@ -160,62 +167,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// The frames of both took as long as making a point in time of another library's.
     pub(crate) fn custom_on_value(&mut self, shape: &Rc<Shape>) -> Result<Option<Owned>> {
         self.claim(1, bytes_of(1))?;
-        let (object_id, at, before, ids) = (self.take_id(), self.here(), self.r.place(), self.object_ids());
-        if self.elsewhere.again.is_none() {
-            let mut held = HashCost::default();
-            if let Some(state) = self.small_state(&mut held)? {
-                let made = super::build::custom(shape, Some(&state), at)?;
-                self.object_id = object_id;
-                self.add_hash_cost(gathered(held, 1));
-                return self.done(Some(made));
-            }
-            self.back_to(before, ids);
+        let (object_id, at, mut held) = (self.take_id(), self.here(), HashCost::default());
+        if let Some(state) = self.small_part(SMALL, &mut held)? {
+            let made = super::build::custom(shape, Some(&state), at)?;
+            self.object_id = object_id;
+            self.add_hash_cost(gathered(held, 1));
+            return self.done(Some(made));
         }
         Ok(self.push(Frame::gather(Make::Custom(shape.clone()), None, 1, object_id, at)))
-    }
-
-    /// A leaf, or a tuple of few leaves and objects that were met before; adds what hashing it costs. `None`: the caller goes
-    /// [`Decoder::back_to`] where it begins.
-    fn small_state(&mut self, held: &mut HashCost) -> Result<Option<Owned>> {
-        const FEW: usize = 4;
-        let before = self.r.place();
-        if let Some(leaf) = self.plain_leaf()? {
-            return Ok(Some(leaf));
-        }
-        self.r.rewind(before);
-        let Token::Tuple(len @ 1..=FEW) = self.r.token()? else { return Ok(None) };
-        // SAFETY: the GIL is held while a decoder lives. Nobody else sees the tuple before its slots are filled.
-        let state = unsafe { Owned::new(ffi::PyTuple_New(len as isize)) }.ok_or_else(raised)?;
-        for at in 0..len {
-            let before = self.r.place();
-            let part = match self.plain_leaf()? {
-                Some(leaf) => leaf,
-                None => {
-                    self.r.rewind(before);
-                    match self.r.token()? {
-                        Token::Reference(number) if self.r.indexed().is_none() => {
-                            match self.tables.numbered.get(number as usize) {
-                                Some(Numbered { object: Some(object), hash_cost, state: State::Whole, .. }) => {
-                                    held.add(*hash_cost);
-                                    object.clone()
-                                }
-                                _ => return Ok(None),
-                            }
-                        }
-                        token @ Token::AssignId => match self.shared_field(token, accepts::ALL)? {
-                            Some(part) => part,
-                            None => return Ok(None),
-                        },
-                        _ => return Ok(None),
-                    }
-                }
-            };
-            // SAFETY: `at` is below the tuple's length.
-            unsafe { fill::tuple_item(state.get(), at, part) };
-        }
-        self.charge_read(len, 64 + 8 * len)?;
-        *held = held.around(1, len);
-        Ok(Some(state))
     }
 
     /// A leaf of any form, without an id.
@@ -349,6 +308,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         match known {
             KnownType::Date | KnownType::Timedelta | KnownType::Time => {}
             KnownType::Decimal | KnownType::Uuid => return self.of_short_leaf(known),
+            KnownType::PythonRange | KnownType::PythonSlice => return self.of_bounds(known),
             _ => return Ok(None),
         }
         let before = self.r.place();
@@ -369,11 +329,42 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(None)
     }
 
+    /// A range or slice of the numbers that come next, all of them small. `None`: they are not, and nothing was read.
+    #[inline(never)]
+    fn of_bounds(&mut self, known: KnownType) -> Result<Option<(Owned, HashCost)>> {
+        let (before, at) = (self.r.place(), self.here());
+        let mut parts = [None, None, None];
+        for part in &mut parts {
+            // SAFETY: the GIL is held while a decoder lives.
+            *part = unsafe {
+                match self.r.leaf()? {
+                    Some(Leaf::Int(value)) => int::from_value(value),
+                    Some(Leaf::None) if known == KnownType::PythonSlice => Some(Owned::borrowed(ffi::Py_None())),
+                    _ => None,
+                }
+            };
+        }
+        let [Some(start), Some(stop), Some(step)] = parts else {
+            // There may have been no memory: the usual way says so, or finds some.
+            // SAFETY: as above.
+            unsafe { ffi::PyErr_Clear() };
+            self.r.rewind(before);
+            return Ok(None);
+        };
+        if !self.r.trusted() {
+            self.rules.work.charge(50, "what is made of shared values, or takes long to make", self.here())?;
+            self.charge(96)?;
+        }
+        let parts = [start, stop, step];
+        let made = types::build(self.py, known, &parts, at)?;
+        Ok(Some((made, hash_cost_of_known(known, &parts, HashCost::default()))))
+    }
+
     /// A decimal of few digits, or a UUID, of the leaf that comes next. `None`: it is something else, and nothing was read.
     fn of_short_leaf(&mut self, known: KnownType) -> Result<Option<(Owned, HashCost)>> {
         /// Longer ones have the usual way, which charges what their making costs.
-        const MOST_DIGITS: usize = 40;
-        let before = self.r.place();
+        const MOST_DIGITS: usize = 100;
+        let (before, start) = (self.r.place(), self.here());
         // SAFETY: the GIL is held and the collector pauses while a decoder lives; the reader has checked the bytes of `Leaf::Ascii`.
         let made = unsafe {
             match (known, self.r.leaf()?) {
@@ -394,8 +385,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return Ok(None);
         };
         if !self.r.trusted() {
-            let (work, bytes) =
-                if known == KnownType::Uuid { (1, 32) } else { (20 + MOST_DIGITS / 2, 64 + MOST_DIGITS) };
+            let len = self.here() - start;
+            let (work, bytes) = if known == KnownType::Uuid { (1, 32) } else { (20 + len / 2, 64 + len) };
             self.rules.work.charge(work, "what is made of shared values, or takes long to make", self.here())?;
             self.charge(bytes)?;
         }

@@ -11,12 +11,12 @@ use crate::memory::Vec;
 use crate::schema::node::accepts;
 use crate::shapes::Build;
 use crate::types;
-use holdall_format::model::reduce;
+use holdall_format::model::{reduce, Seq};
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 
-/// Tuples and dicts with more items get frames.
-const FEW: usize = 8;
+/// Tuples, lists and dicts with more items get frames.
+const FEW: usize = 16;
 /// Small values may hold small values that deep: as much is read twice where one turns out not to be small.
 const DEEP: usize = 3;
 
@@ -31,7 +31,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let (object_id, deferred, mut held) = (self.take_id(), self.late.deferred.len(), HashCost::default());
         let (mut left, mut object, mut parts) = (flags, None, std::mem::take(&mut self.tables.leaves));
         for number in 0..made_of + then {
-            let part = if flags & reduce::AGAIN == 0 { self.small_part(&mut held)? } else { None };
+            let part = if flags & reduce::AGAIN == 0 { self.small_part(DEEP, &mut held)? } else { None };
             let Some(part) = part else {
                 let gathered = std::mem::take(&mut parts);
                 let frame =
@@ -68,20 +68,24 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(None)
     }
 
-    /// A part that needs no frame; adds the cost of hashing it. `None`: it needs one, and is still unread.
-    fn small_part(&mut self, held: &mut HashCost) -> Result<Option<Owned>> {
+    /// A part that needs no frame, and holds others no deeper than that; adds the cost of hashing it. `None`: it needs one, and is
+    /// still unread.
+    pub(super) fn small_part(&mut self, deep: usize, held: &mut HashCost) -> Result<Option<Owned>> {
         if self.elsewhere.again.is_some() || self.r.indexed().is_some() {
             return Ok(None);
         }
         let (before, ids) = (self.r.place(), self.object_ids());
-        let part = self.small_value(DEEP, held)?;
+        let bounds = (self.bounds.objects, self.bounds.bytes);
+        let part = self.small_value(deep, held)?;
         if part.is_none() {
             self.back_to(before, ids);
+            (self.bounds.objects, self.bounds.bytes) = bounds;
         }
         Ok(part)
     }
 
-    /// A leaf, an object that was met before, or a few small values in a tuple or dict; perhaps with an id.
+    /// A leaf, an object that was met before, a packed run, a known type of leaves, or a few small values in a tuple, list or dict;
+    /// perhaps with an id.
     fn small_value(&mut self, deep: usize, held: &mut HashCost) -> Result<Option<Owned>> {
         if let Some(leaf) = self.next_leaf(accepts::ALL)? {
             return Ok(Some(leaf));
@@ -111,6 +115,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 let Some(tuple) = self.small_tuple(len, deep - 1, &mut within)? else { return Ok(None) };
                 (tuple, if len == 0 { within } else { within.around(1, len) })
             }
+            Token::List(len @ ..=FEW) if deep > 0 => {
+                let Some(list) = self.small_list(len, deep - 1)? else { return Ok(None) };
+                (list, HashCost::default())
+            }
             Token::Dict(0) => {
                 self.charge_read(0, 64)?;
                 // SAFETY: the GIL is held while a decoder lives.
@@ -124,6 +132,18 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Token::Global if deep == DEEP => {
                 let Some(found) = self.named(at)? else { return Ok(None) };
                 (found, HashCost::default())
+            }
+            Token::Ints(..)
+            | Token::Floats(..)
+            | Token::Texts(..)
+            | Token::Bools(..)
+            | Token::DateTime { .. }
+            | Token::KnownType(_)
+                if deep > 0 =>
+            {
+                let mut within = HashCost::default();
+                let Some(made) = self.flat_value(token, &mut within)? else { return Ok(None) };
+                (made, within)
             }
             token => {
                 let Some(leaf) = self.rare_leaf(token)? else { return Ok(None) };
@@ -148,6 +168,26 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         self.charge_read(len, 48 + 8 * len)?;
         Ok(Some(tuple))
+    }
+
+    fn small_list(&mut self, len: usize, deep: usize) -> Result<Option<Owned>> {
+        // A list with empty slots must not be seen by code that may run for one of the items.
+        let mut items: [Option<Owned>; FEW] = Default::default();
+        for place in &mut items[..len] {
+            *place = self.small_value(deep, &mut HashCost::default())?;
+            if place.is_none() {
+                return Ok(None);
+            }
+        }
+        self.charge_read(len, 64 + 8 * len)?;
+        // SAFETY: the GIL is held while a decoder lives. The new list has as many empty slots as there are items, which are all there.
+        unsafe {
+            let (list, places) = super::runs::sequence(Seq::List, len)?;
+            for (at, item) in items.into_iter().flatten().enumerate() {
+                *places.add(at) = item.into_raw();
+            }
+            Ok(Some(list))
+        }
     }
 
     /// A dict of the layout with that number; adds to `held` what the values cost to hash.

@@ -4,6 +4,7 @@
 //! append, pairs to set, a state. The object gets its id at the beginning, so everything after the arguments may refer
 //! to it. Among the arguments it is written again, until a reference to something on the way ends the repetition.
 
+use crate::cpython::class::_PyType_Lookup;
 use crate::cpython::owned;
 use crate::cpython::{new, Owned};
 use crate::error::{decode, encode as encode_error, raised, Asked, Fault, Result};
@@ -51,7 +52,7 @@ impl Recipe {
             for item in items {
                 list.append(item?)?;
             }
-            recipe.then(reduce::ITEMS, list.as_any());
+            recipe.then_all(reduce::ITEMS, &list);
         }
         if let Some(pairs) = part(4) {
             let Ok(pairs) = pairs.cast::<PyIterator>() else { return Err(wrong("dict items that are no iterator")) };
@@ -63,7 +64,7 @@ impl Recipe {
                 }
                 list.append(pair)?;
             }
-            recipe.then(reduce::PAIRS, list.as_any());
+            recipe.then_all(reduce::PAIRS, &list);
         }
         let setter = part(5);
         if setter.as_ref().is_some_and(|setter| !setter.is_callable()) {
@@ -81,6 +82,13 @@ impl Recipe {
     fn then(&mut self, flag: u8, part: &Bound<'_, PyAny>) {
         self.flags |= flag;
         self.then.push(owned(part));
+    }
+
+    /// As pickle has it: without items nothing is done with them.
+    fn then_all(&mut self, flag: u8, list: &Bound<'_, PyList>) {
+        if !list.is_empty() {
+            self.then(flag, list.as_any());
+        }
     }
 
     /// Function and arguments. Copyreg's own functions that call a class's `__new__` have flags instead of a name.
@@ -225,11 +233,26 @@ fn extend(object: &Bound<'_, PyAny>, items: &Bound<'_, PyAny>, at: usize) -> Res
     Ok(())
 }
 
+/// Whether the object's class has a plain method with this name.
+fn has_method(object: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> bool {
+    // SAFETY: the `Bound`s hold both. What the class has is looked at before anything can change the class.
+    unsafe {
+        let found = _PyType_Lookup(ffi::Py_TYPE(object.as_ptr()), name.as_ptr());
+        !found.is_null() && ffi::PyType_HasFeature(ffi::Py_TYPE(found), ffi::Py_TPFLAGS_METHOD_DESCRIPTOR) != 0
+    }
+}
+
 /// Sets a state by `__setstate__`; else a dict goes into the instance's own dict, and a second dict is set by
 /// attributes.
 fn set_state(object: &Bound<'_, PyAny>, state: &Bound<'_, PyAny>, at: usize) -> Result<()> {
     let py = object.py();
-    if let Some(set) = object.getattr_opt(intern!(py, "__setstate__"))? {
+    let name = intern!(py, "__setstate__");
+    // A method of the class is called without a bound method on the way, as Python's own calls are.
+    if has_method(object, name) {
+        object.call_method1(name, (state,))?;
+        return Ok(());
+    }
+    if let Some(set) = object.getattr_opt(name)? {
         set.call1((state,))?;
         return Ok(());
     }
