@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .servers import started
+from .servers import pages_of, started
 
 
 @pytest.fixture(scope="session")
@@ -27,3 +27,10 @@ def redis_url(redis_server: int) -> str:
 
     redis.Redis(port=redis_server).flushall()
     return f"redis://127.0.0.1:{redis_server}/0"
+
+
+@pytest.fixture
+def pages() -> Iterator[tuple[str, list[str]]]:
+    """An address, and the paths that were asked for."""
+    with pages_of() as found:
+        yield found

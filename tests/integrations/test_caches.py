@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import http.server
 import pickle
-import threading
 from typing import Any
 
 import numpy as np
@@ -249,55 +247,37 @@ def test_flask_session(tmp_path: Any) -> None:
 # --- requests-cache ---
 
 
-def test_requests_cache(tmp_path: Any) -> None:
+def test_requests_cache(tmp_path: Any, pages: Any) -> None:
     from requests_cache import CachedSession
 
     from holdall.integrations.requests_cache import hold
 
-    asked: list[str] = []
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked.append(self.path)
-            self.send_response(200)
-            self.send_header("Content-Type", "text/plain")
-            self.end_headers()
-            self.wfile.write(b"content of " + self.path.encode())
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    url = f"http://127.0.0.1:{server.server_port}/page"
+    address, asked = pages
+    url = f"{address}/page"
     name = str(tmp_path / "cache")
 
     def session(**options: Any) -> Any:
         return CachedSession(name, backend="sqlite", serializer=hold(**options), cache_control=False)
 
-    try:
-        first = session(seal=Seal(KEY))
-        for _ in range(3):
-            response = first.get(url)
-            assert response.text == "content of /page" and response.headers["Content-Type"] == "text/plain"
-        assert len(asked) == 1 and first.get(url).from_cache
-        # Sealed with another key, not sealed, pickles: fetched anew.
-        for other in (
-            session(seal=Seal(KEY, context="other")),
-            session(),
-            CachedSession(name, backend="sqlite"),
-        ):
-            count = len(asked)
-            other.cache.responses.serializer = other.cache.responses.serializer
-            assert other.get(url).text == "content of /page" and len(asked) == count + 1
-            assert other.get(url).from_cache
+    first = session(seal=Seal(KEY))
+    for _ in range(3):
+        response = first.get(url)
+        assert response.text == "content of /page" and response.headers["Content-Type"] == "text/plain"
+    assert len(asked) == 1 and first.get(url).from_cache
+    # Sealed with another key, not sealed, pickles: fetched anew.
+    for other in (
+        session(seal=Seal(KEY, context="other")),
+        session(),
+        CachedSession(name, backend="sqlite"),
+    ):
         count = len(asked)
-        assert session(old=pickle.loads).get(url).from_cache and len(asked) == count
-        with pytest.raises(ValueError, match="no misses"):
-            hold(unreadable="miss")
-    finally:
-        server.shutdown()
-        server.server_close()
+        other.cache.responses.serializer = other.cache.responses.serializer
+        assert other.get(url).text == "content of /page" and len(asked) == count + 1
+        assert other.get(url).from_cache
+    count = len(asked)
+    assert session(old=pickle.loads).get(url).from_cache and len(asked) == count
+    with pytest.raises(ValueError, match="no misses"):
+        hold(unreadable="miss")
 
 
 # --- LMDB, RocksDB ---

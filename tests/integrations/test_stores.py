@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import concurrent.futures
-import http.server
 import multiprocessing
 import pathlib
 import pickle
@@ -83,28 +82,6 @@ class TestRocksDB(Contract):
 
 
 # --- requests-cache ---
-
-
-@pytest.fixture(scope="module")
-def pages() -> Any:
-    """An address, and the paths that were asked for."""
-    asked: list[str] = []
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked.append(self.path)
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(b"content of " + self.path.encode())
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}", asked
-    server.shutdown()
-    server.server_close()
 
 
 class TestRequestsCache:

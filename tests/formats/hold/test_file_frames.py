@@ -31,7 +31,7 @@ from tests.support.places import REPO
 
 np = pytest.importorskip("numpy")
 
-COMPRESSIONS = [None, "zstd", ("zstd", 19), "lz4"]
+COMPRESSIONS = [None, "zstd", ("zstd", 6), "lz4"]
 # From so many bytes on a buffer has a frame of its own.
 LARGE = 4096
 

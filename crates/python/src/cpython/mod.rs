@@ -3,6 +3,7 @@
 //! Everything that relies on a layout is compared with the API when the module is imported (`self_test`).
 
 mod attach;
+pub mod attributes;
 pub mod class;
 pub mod crowd;
 pub mod dict;

@@ -1,51 +1,14 @@
 //! Instances whose fields are attributes, read where CPython keeps them: with the instance, or in a `__dict__` that somebody asked for.
 
 use crate::classes::plan::Plan;
-use crate::cpython::dict::Position;
+use crate::cpython::attributes::Attributes;
 use crate::cpython::{split, text, Obj, Owned};
 use crate::encode::dialect::{Native, NativeWriter};
+use crate::encode::value::Stopped;
 use crate::encode::{shapes, Encoder, Frame, Kind};
 use crate::error::Result;
-use crate::types::walker::BY_PARENT;
 use holdall_format::model::ShapeKind;
 use std::rc::Rc;
-
-/// The attributes of an instance, in the order in which they were set.
-struct Attributes {
-    object: Obj,
-    dict: Option<Obj>,
-    /// Where the next one is, and where the last one was.
-    position: Position,
-    before: isize,
-    at: usize,
-}
-
-impl Attributes {
-    /// # Safety
-    /// `object` is a live instance of a class that manages its instances' dicts, and has no slots; nothing changes it.
-    #[inline(always)]
-    unsafe fn of(object: Obj) -> Attributes {
-        // SAFETY: by the contract.
-        let dict = unsafe { split::dict_of(object) };
-        Attributes { object, dict, position: Position(0), before: 0, at: 0 }
-    }
-
-    /// # Safety
-    /// As for [`Attributes::of`].
-    #[inline(always)]
-    unsafe fn next(&mut self) -> Option<(Obj, Obj)> {
-        self.before = self.position.0;
-        // SAFETY: by the contract; the instance holds its dict.
-        let found = unsafe {
-            match self.dict {
-                Some(dict) => self.position.next(dict),
-                None => split::attribute(self.object, self.at),
-            }
-        };
-        self.at += usize::from(found.is_some());
-        found
-    }
-}
 
 impl<W: NativeWriter> Encoder<'_, Native<W>> {
     /// Writes an instance whose attributes have the names of the last one of its class in this message, without a frame as far as their
@@ -59,7 +22,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         if serial != self.serial || self.looks_closely {
             return Ok(false);
         }
-        // SAFETY: by the contract. No Python code runs before the rest is in a frame: leaves and `shallow` run none.
+        // SAFETY: by the contract. No Python code runs before the rest is in a frame: what needs no frame runs none.
         unsafe {
             let (mut attributes, mut len) = (Attributes::of(object), 0);
             let names = self.tables.shapes.names(shape);
@@ -75,22 +38,13 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             self.w.instance(shape as usize);
             let mut attributes = Attributes::of(object);
             while let Some((_, value)) = attributes.next() {
-                if self.leaf(value, BY_PARENT)? {
-                    continue;
-                }
-                let depth = self.tables.stack.len();
-                let done = self.shallow(value)?;
-                if done && self.tables.stack.len() == depth {
-                    continue;
-                }
+                let Some(Stopped { depth, done }) = self.frameless(value)? else { continue };
                 self.last_shape = shape;
-                // The value that isn't written yet is found again.
-                let at = attributes.at - usize::from(!done);
+                let at = attributes.count() - usize::from(!done);
                 if at < len {
-                    let frame = match attributes.dict {
-                        Some(dict) => {
-                            let place = if done { attributes.position.0 } else { attributes.before };
-                            Frame { at: place, len: len - at, ..Frame::new(Owned::borrowed(dict), Kind::Values) }
+                    let frame = match attributes.place(!done) {
+                        Some((dict, at_pair)) => {
+                            Frame { at: at_pair, len: len - at, ..Frame::new(Owned::borrowed(dict), Kind::Values) }
                         }
                         None => Frame { at: at as isize, len, ..Frame::new(Owned::borrowed(object), Kind::Attributes) },
                     };

@@ -4,7 +4,7 @@ use crate::cpython::dict::{self, Pair, Position};
 use crate::cpython::{text, Obj, Owned};
 use crate::encode::dialect::{Dialect, Native, NativeWriter};
 use crate::encode::sequence::items;
-use crate::encode::value::is_leaf;
+use crate::encode::value::{is_leaf, Stopped};
 use crate::encode::{shapes, Encoder, Frame, Kind};
 use crate::error::Result;
 use crate::memory::Vec;
@@ -41,15 +41,8 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 };
                 self.last_shape = shape;
                 for (at, &Pair { value, .. }) in entries.iter().enumerate() {
-                    if self.leaf(value, BY_PARENT)? {
-                        continue;
-                    }
-                    let depth = self.tables.stack.len();
-                    let done = self.shallow(value)?;
+                    let Some(Stopped { depth, done }) = self.frameless(value)? else { continue };
                     self.last_shape = shape;
-                    if done && self.tables.stack.len() == depth {
-                        continue;
-                    }
                     // The rest of this dict continues after the value's frame.
                     let at = at + usize::from(done);
                     if at == entries.len() {
@@ -87,14 +80,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             // SAFETY: the keys are strings, by contract. Nothing here runs Python code before the frame is pushed.
             unsafe {
                 self.text(key, BY_PARENT)?;
-                if self.leaf(value, BY_PARENT)? {
-                    continue;
-                }
-                let depth = self.tables.stack.len();
-                let done = self.shallow(value)?;
-                if done && self.tables.stack.len() == depth {
-                    continue;
-                }
+                let Some(Stopped { depth, done }) = self.frameless(value)? else { continue };
                 let at = at + usize::from(done);
                 let rest = Left { at, len: entries.len() - at, value_next: !done };
                 self.rest_of_pairs(object, depth, rest);

@@ -7,6 +7,7 @@ use crate::classes::{methods, registry, state};
 use crate::cpython::dict::{self, Position};
 use crate::cpython::{bytes_of, float, int, prefetch, text, Obj, Owned};
 use crate::encode::dialect::{Dialect, Native, NativeWriter};
+use crate::encode::value::Stopped;
 use crate::encode::{shapes, Encoder, Extra, Frame, Kind};
 use crate::error::{detour, encode, raised, Detour, Fault, Result};
 use crate::memory::{vec, Vec};
@@ -247,14 +248,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             self.whole_shape(plan, plan.slots.iter().map(|slot| &slot.name))?;
             for (at, slot) in plan.slots.iter().enumerate() {
                 let value = state::slot(object, slot.offset);
-                if self.leaf(value, BY_PARENT)? {
-                    continue;
-                }
-                let depth = self.tables.stack.len();
-                let done = self.shallow(value)?;
-                if done && self.tables.stack.len() == depth {
-                    continue;
-                }
+                let Some(Stopped { depth, done }) = self.frameless(value)? else { continue };
                 // After the last slot nothing is left to return to.
                 if at + usize::from(done) == plan.slots.len() {
                     break;

@@ -5,9 +5,9 @@ use crate::classes::family::Family;
 use crate::classes::how::How;
 use crate::classes::plan::{self, Plan, Prepared};
 use crate::classes::{methods, state};
+use crate::cpython::attributes::Attributes;
 use crate::cpython::class::{_PyType_Lookup, given_version, usual_getattr};
-use crate::cpython::dict::Position;
-use crate::cpython::{split, text, Obj, Owned, Type};
+use crate::cpython::{text, Obj, Owned, Type};
 use crate::encode::dialect::NativeWriter;
 use crate::memory::Vec;
 use crate::types::{self, number, textual};
@@ -60,18 +60,13 @@ pub unsafe fn all_fields(plan: &Plan, object: Obj, mut each: impl FnMut(usize, O
                 !value.is_null() && each(at, slot.name.get(), value)
             }),
             How::Fields => {
-                let (dict, mut at) = (split::dict_of(object), 0);
-                let mut position = Position(0);
-                while let Some((name, value)) = match dict {
-                    Some(dict) => position.next(dict),
-                    None => split::attribute(object, at),
-                } {
-                    if !each(at, name, value) {
+                let mut attributes = Attributes::of(object);
+                while let Some((name, value)) = attributes.next() {
+                    if !each(attributes.count() - 1, name, value) {
                         return false;
                     }
-                    at += 1;
                 }
-                at > 0
+                attributes.count() > 0
             }
             How::NamedTuple(names) if names.len() == ffi::Py_SIZE(object) as usize => names
                 .iter()

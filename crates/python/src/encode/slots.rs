@@ -1,5 +1,6 @@
 //! Writes the values of an instance: its slots, attributes or fields, in the order of the class or of the format.
 
+use super::value::Stopped;
 use super::walk::CHANGED;
 use super::{Encoder, Extra, Frame, Kind};
 use crate::classes::plan::Plan;
@@ -24,14 +25,7 @@ impl<D: Dialect> Encoder<'_, D> {
         unsafe {
             for (at, &offset) in offsets.iter().enumerate() {
                 let value = state::slot(object, offset);
-                if self.leaf(value, BY_PARENT)? {
-                    continue;
-                }
-                let depth = self.tables.stack.len();
-                let done = self.shallow(value)?;
-                if done && self.tables.stack.len() == depth {
-                    continue;
-                }
+                let Some(Stopped { depth, done }) = self.frameless(value)? else { continue };
                 // After the last slot nothing is left to return to.
                 let at = at + usize::from(done);
                 if at < offsets.len() {

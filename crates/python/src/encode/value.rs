@@ -15,6 +15,14 @@ use holdall_format::Writer;
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
+/// Where a loop over the values of a container without a frame ended.
+pub(crate) struct Stopped {
+    /// The place of the container's frame: beneath what the value began.
+    pub depth: usize,
+    /// Whether the value is written, by itself or by the frame that it began.
+    pub done: bool,
+}
+
 /// Whether [`lone_leaf`] may write it.
 ///
 /// # Safety
@@ -182,6 +190,24 @@ impl<D: Dialect> Encoder<'_, D> {
                 return Ok(());
             }
             self.node(object, held, shapes::NONE)
+        }
+    }
+
+    /// Writes a value of a container that has no frame yet, if the value needs none either. Else the loop over the container's values
+    /// ends, and the rest of them goes into a frame.
+    ///
+    /// # Safety
+    /// `value` is alive. No Python code runs before the rest is in a frame.
+    #[inline(always)]
+    pub(crate) unsafe fn frameless(&mut self, value: Obj) -> Result<Option<Stopped>> {
+        // SAFETY: by the contract.
+        unsafe {
+            if self.leaf(value, BY_PARENT)? {
+                return Ok(None);
+            }
+            let depth = self.tables.stack.len();
+            let done = self.shallow(value)?;
+            Ok((!done || self.tables.stack.len() != depth).then_some(Stopped { depth, done }))
         }
     }
 

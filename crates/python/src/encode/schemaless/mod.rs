@@ -4,10 +4,12 @@ mod values;
 
 use crate::classes::plan::{Plain, PlainField, Plan};
 use crate::classes::state;
-use crate::cpython::dict::{self, Pair, Position};
+use crate::cpython::attributes::Attributes;
+use crate::cpython::dict::{self, Pair};
 use crate::cpython::{owned, split, text, Obj, Owned, Type};
 use crate::encode::dialect::Dialect;
 use crate::encode::forms::Order;
+use crate::encode::value::Stopped;
 use crate::encode::{Encoder, Extra, Frame, Kind};
 use crate::error::{encode, raised, Result};
 use crate::memory::Vec;
@@ -46,14 +48,7 @@ impl<D: Dialect> Encoder<'_, D> {
                     self.tables.stack.push(frame);
                     return Ok(());
                 }
-                if self.leaf(value, BY_PARENT)? {
-                    continue;
-                }
-                let depth = self.tables.stack.len();
-                let done = self.shallow(value)?;
-                if done && self.tables.stack.len() == depth {
-                    continue;
-                }
+                let Some(Stopped { depth, done }) = self.frameless(value)? else { continue };
                 // The rest continues after the value's frame. The frame is needed even if nothing is left, because it
                 // is part of the path to the value.
                 let at = at + usize::from(done);
@@ -297,13 +292,9 @@ unsafe fn attributes(object: Obj, plan: &Plan, fields: &[PlainField], values: &m
                 None => return Ok(false),
             },
         };
-        let mut position = Position(0);
-        for (at, (field, value)) in fields.iter().zip(values).enumerate() {
-            let found = match &dict {
-                Some(dict) => position.next(dict.get()),
-                None => split::attribute(object, at),
-            };
-            match found {
+        let mut attributes = Attributes::within(object, dict.as_ref().map(Owned::get));
+        for (field, value) in fields.iter().zip(values) {
+            match attributes.next() {
                 Some((name, found)) if name == field.name.get() => *value = found,
                 _ => return Ok(false),
             }
