@@ -237,3 +237,26 @@ def test_ranges_and_slices(bounds: tuple[int, int, int]) -> None:
     assert [repr(one) for one in again[0]] == [repr(one) for one in made]
     assert all(one is other for one, other in zip(*again, strict=True))
     assert again[0][0] == made[0] and list(again[0][0][:3]) == list(made[0][:3])
+
+
+def test_fields_of_exceptions() -> None:
+    made: list[OSError] = [
+        OSError(2, "no", "a"),
+        FileNotFoundError(2, "no", "a", None, "b"),
+        BlockingIOError(1, "text", 5),
+        OSError(2, ["no"], {"a": 1}),
+        OSError(),
+    ]
+    again = holdall.loads(holdall.dumps([made, made]))
+    isomorphic(again, [made, made])
+    for one, other in zip(again[0], made, strict=True):
+        assert type(one) is type(other) and one.args == other.args and str(one) == str(other)
+        for name in ("errno", "strerror", "filename", "filename2"):
+            assert getattr(one, name) == getattr(other, name)
+
+
+def test_a_field_of_an_exception_that_is_there_twice() -> None:
+    data = holdall.dumps(OSError(2, "no", "a"))
+    assert data.count(b"filename") == 1
+    with pytest.raises(holdall.DecodeError, match="same name"):
+        holdall.loads(data.replace(b"filename", b"strerror"))

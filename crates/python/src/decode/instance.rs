@@ -292,7 +292,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 self.opened(object_id, object.get());
                 let (before, ids) = (self.r.place(), self.object_ids());
                 if let Some((arguments, stored)) = self.bare_arguments()? {
-                    types::exception::initialise(self.py, &object, &arguments, stored.as_ref(), here)?;
+                    types::exception::initialise(self.py, &object, &arguments, &stored, here)?;
                     return self.go_on_with_exception(object, &arguments, shape, object_id);
                 }
                 self.back_to(before, ids);

@@ -7,6 +7,7 @@ use crate::classes::how::Base;
 use crate::cpython::{fill, float, int, text, Owned, Type};
 use crate::decode::dialect::Dialect;
 use crate::error::{raised, Result};
+use crate::memory::Vec;
 use crate::schema::node::accepts;
 use crate::shapes::Shape;
 use crate::types;
@@ -201,7 +202,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// The arguments of an exception and the fields stored beside them, if all of them are leaves and there are few. `None`: the
     /// caller goes [`Decoder::back_to`] where they begin.
-    pub(crate) fn bare_arguments(&mut self) -> Result<Option<(Owned, Option<Owned>)>> {
+    pub(crate) fn bare_arguments(&mut self) -> Result<Option<(Owned, Vec<(Owned, Owned)>)>> {
         const FEW: usize = 8;
         if self.elsewhere.again.is_some() || !matches!(self.r.token()?, Token::Tuple(2)) {
             return Ok(None);
@@ -223,12 +224,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             unsafe { fill::tuple_item(arguments.get(), at, argument) };
         }
         let stored = match self.r.token()? {
-            Token::Dict(0) => None,
+            Token::Dict(0) => Vec::new(),
             Token::Instance(number) if self.r.indexed().is_none() => {
                 // The exception will hold what the dict holds: frames count how deep freeing goes on from there.
                 let mut held = HashCost::default();
-                match self.small_dict(number, 0, &mut held)? {
-                    Some(dict) if held == HashCost::default() => Some(dict),
+                match self.small_pairs(number, 0, &mut held)? {
+                    Some(pairs) if held == HashCost::default() && has_names_once(&pairs) => pairs,
                     _ => return Ok(None),
                 }
             }
@@ -463,6 +464,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 fn gathered(held: HashCost, len: usize) -> HashCost {
     let whole = held.around(1, len);
     HashCost { values: whole.values.saturating_add(HashCost::VALUES_OF_CODE), ..whole }
+}
+
+/// Whether no name is there twice.
+fn has_names_once(pairs: &[(Owned, Owned)]) -> bool {
+    // SAFETY: the pairs hold the names, which are strings.
+    let are_equal = |one: &Owned, other: &Owned| unsafe { text::equal(one.get(), other.get()) };
+    pairs.iter().enumerate().all(|(at, (name, _))| !pairs[..at].iter().any(|(before, _)| are_equal(before, name)))
 }
 
 /// The memory that an object of so many parts is taken to need.

@@ -191,26 +191,38 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// A dict of the layout with that number; adds to `held` what the values cost to hash.
-    pub(super) fn small_dict(&mut self, number: usize, deep: usize, held: &mut HashCost) -> Result<Option<Owned>> {
-        let shape = self.shape_of(number)?;
-        if !matches!(shape.build, Build::Dict) || shape.names.len() > FEW {
-            return Ok(None);
-        }
+    fn small_dict(&mut self, number: usize, deep: usize, held: &mut HashCost) -> Result<Option<Owned>> {
+        let Some(pairs) = self.small_pairs(number, deep, held)? else { return Ok(None) };
         // SAFETY: the GIL is held while a decoder lives.
         let dict = unsafe { Owned::new(ffi::PyDict_New()) }.ok_or_else(raised)?;
-        for name in &shape.names {
-            let Some(value) = self.small_value(deep, held)? else { return Ok(None) };
+        for (name, value) in &pairs {
             // SAFETY: all are owned references, and names are strings.
             if !unsafe { dict::set(dict.get(), name.get(), value.get()) } {
                 return Err(raised());
             }
         }
         // SAFETY: `dict` is a dict. The frame that reads it again says what is wrong with a name that occurs twice.
-        if unsafe { dict::len(dict.get()) } != shape.names.len() {
+        Ok((unsafe { dict::len(dict.get()) } == pairs.len()).then_some(dict))
+    }
+
+    /// The names and values of such a dict. A name may be there twice.
+    pub(super) fn small_pairs(
+        &mut self,
+        number: usize,
+        deep: usize,
+        held: &mut HashCost,
+    ) -> Result<Option<Vec<(Owned, Owned)>>> {
+        let shape = self.shape_of(number)?;
+        if !matches!(shape.build, Build::Dict) || shape.names.len() > FEW {
             return Ok(None);
         }
+        let mut pairs: Vec<(Owned, Owned)> = Vec::with_capacity(shape.names.len());
+        for name in &shape.names {
+            let Some(value) = self.small_value(deep, held)? else { return Ok(None) };
+            pairs.push((name.clone(), value));
+        }
         self.charge_read(shape.names.len(), shape.bytes)?;
-        Ok(Some(dict))
+        Ok(Some(pairs))
     }
 
     /// Charges a container whose values were read already: what they hold must have been there.

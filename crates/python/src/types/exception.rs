@@ -426,23 +426,14 @@ fn is_row(value: &Bound<'_, PyAny>) -> bool {
 /// Sets an exception's arguments, by the builtin's own initializer, and the fields that C code stores.
 pub fn fill(py: Python<'_>, object: &Owned, payload: &Owned, at: usize) -> Result<()> {
     let (args, fields) = arguments(py, payload, at)?;
-    fill_with(object, &args, Some(&fields), at)
+    let fields: Vec<(Owned, Owned)> = fields.iter().map(|(name, value)| (owned(&name), owned(&value))).collect();
+    initialise(py, object, &owned(args.as_any()), &fields, at)
 }
 
-/// The same with arguments and fields that are not in a pair; both are of the exact types.
-pub fn initialise(py: Python<'_>, object: &Owned, args: &Owned, fields: Option<&Owned>, at: usize) -> Result<()> {
-    let (args, fields) = (held(py, args), fields.map(|fields| held(py, fields)));
-    let fields = fields.as_ref().map(|fields| fields.cast::<PyDict>().map_err(PyErr::from)).transpose()?;
-    fill_with(object, args.cast::<PyTuple>().map_err(PyErr::from)?, fields, at)
-}
-
-fn fill_with<'py>(
-    object: &Owned,
-    args: &Bound<'py, PyTuple>,
-    fields: Option<&Bound<'py, PyDict>>,
-    at: usize,
-) -> Result<()> {
-    let py = args.py();
+/// The same with arguments, which are a tuple, and fields that are not in a pair; no name is there twice.
+pub fn initialise(py: Python<'_>, object: &Owned, args: &Owned, fields: &[(Owned, Owned)], at: usize) -> Result<()> {
+    let args = held(py, args);
+    let args = args.cast::<PyTuple>().map_err(PyErr::from)?;
     // SAFETY: the caller holds `object`, an exception, which holds its class.
     let (error, builtin): (Bound<'_, PyAny>, Bound<'_, PyAny>) = unsafe {
         let builtin = nearest(ffi::Py_TYPE(object.get()));
@@ -450,15 +441,18 @@ fn fill_with<'py>(
     };
     // SAFETY: `nearest` gave a class of the interpreter's own.
     let Kept { own, derived } = unsafe { kept(builtin.as_ptr().cast()) };
-    let said = match fields {
-        Some(fields) if !derived.is_empty() => fields.get_item(INITIALISER)?,
-        _ => None,
+    let is_initialiser = |name: &Owned| {
+        held(py, name).cast::<PyString>().is_ok_and(|name| name.to_str().is_ok_and(|name| name == INITIALISER))
     };
-    let is_initialised = !said.is_some_and(|said| said.is(PyBool::new(py, false)));
+    let said = match derived.is_empty() {
+        true => None,
+        false => fields.iter().find(|(name, _)| is_initialiser(name)),
+    };
+    let is_initialised = !said.is_some_and(|(_, said)| held(py, said).is(PyBool::new(py, false)));
     // An OSError is made without arguments, and its initializer then ignores them: arguments and fields are set
     // directly.
     if error.is_instance_of::<PyOSError>() || !is_initialised {
-        set(&builtin, &error, "args", args.as_any(), at)?;
+        set_args(&builtin, &error, args, at)?;
     } else {
         // A syntax error's second argument is the place, of at most six values.
         if error.is_instance_of::<PySyntaxError>() && args.len() == 2 {
@@ -478,7 +472,8 @@ fn fill_with<'py>(
             return Err(refused("an exception that does not take its arguments", at));
         }
     }
-    for (name, value) in fields.into_iter().flatten() {
+    for (name, value) in fields {
+        let (name, value) = (held(py, name), held(py, value));
         let name = name.cast::<PyString>().map_err(|_| decode("an exception's field without a name", at))?;
         let name = name.to_str().if_taken()?.ok_or_else(|| decode("an exception's field without a name", at))?;
         // SAFETY: an exception, whose nearest builtin class this is. The place holds an object or nothing, which is released.
@@ -522,6 +517,19 @@ fn is_unicodes(builtin: &Bound<'_, PyAny>, name: &str, value: &Bound<'_, PyAny>)
 fn is_safe_unicode(builtin: &Bound<'_, PyAny>, error: &Bound<'_, PyAny>) -> PyResult<bool> {
     let start = field(builtin, "start", error)?;
     Ok(start.extract::<isize>().if_taken()?.is_some_and(|start| start >= 0))
+}
+
+/// Sets the arguments, as the setter of `args` does with a tuple.
+fn set_args(builtin: &Bound<'_, PyAny>, error: &Bound<'_, PyAny>, args: &Bound<'_, PyTuple>, at: usize) -> Result<()> {
+    if !args.is_exact_instance_of::<PyTuple>() {
+        return set(builtin, error, "args", args.as_any(), at);
+    }
+    // SAFETY: all exceptions begin like `BaseException`. The place holds a tuple or nothing, which is released.
+    unsafe {
+        let place = &raw mut (*error.as_ptr().cast::<ffi::PyBaseExceptionObject>()).args;
+        replace(place, args.clone().into_any().into_ptr());
+    }
+    Ok(())
 }
 
 /// Sets a field by the builtin's own setter, which checks the value; a subclass's property would run its own code.
