@@ -81,7 +81,7 @@ SMALL = [
     ["a", "b", "c"],
     [True, False],
     datetime.date(2024, 2, 29),
-    (Decimal("1.5"), datetime.datetime(2024, 2, 29, 12, tzinfo=datetime.UTC)),
+    (Decimal("1.5"), datetime.datetime(2024, 2, 29, 12, tzinfo=datetime.timezone.utc)),
 ]
 
 
