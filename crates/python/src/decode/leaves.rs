@@ -1,6 +1,7 @@
 //! Known types whose parts are leaves: made at once, without a frame that gathers them.
 
 use super::frame::{hash_cost_of_known, Frame, Kind, Make};
+use super::recipe::Pairs;
 use super::{Decoder, Numbered, State, NO_ID};
 use crate::budget::hash_cost::{frees_by_recursion, hash_cost_of_instance, HashCost};
 use crate::classes::how::Base;
@@ -202,7 +203,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// The arguments of an exception and the fields stored beside them, if all of them are leaves and there are few. `None`: the
     /// caller goes [`Decoder::back_to`] where they begin.
-    pub(crate) fn bare_arguments(&mut self) -> Result<Option<(Owned, Vec<(Owned, Owned)>)>> {
+    pub(crate) fn bare_arguments(&mut self) -> Result<Option<(Owned, Pairs)>> {
         const FEW: usize = 8;
         if self.elsewhere.again.is_some() || !matches!(self.r.token()?, Token::Tuple(2)) {
             return Ok(None);

@@ -20,6 +20,9 @@ const FEW: usize = 16;
 /// Small values may hold small values that deep: as much is read twice where one turns out not to be small.
 const DEEP: usize = 3;
 
+/// Names and values.
+pub(super) type Pairs = Vec<(Owned, Owned)>;
+
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// A recipe: the parts that make the object, then those applied to it.
     pub(super) fn recipe(&mut self, flags: u8, at: usize) -> Result<Option<Owned>> {
@@ -206,17 +209,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// The names and values of such a dict. A name may be there twice.
-    pub(super) fn small_pairs(
-        &mut self,
-        number: usize,
-        deep: usize,
-        held: &mut HashCost,
-    ) -> Result<Option<Vec<(Owned, Owned)>>> {
+    pub(super) fn small_pairs(&mut self, number: usize, deep: usize, held: &mut HashCost) -> Result<Option<Pairs>> {
         let shape = self.shape_of(number)?;
         if !matches!(shape.build, Build::Dict) || shape.names.len() > FEW {
             return Ok(None);
         }
-        let mut pairs: Vec<(Owned, Owned)> = Vec::with_capacity(shape.names.len());
+        let mut pairs: Pairs = Vec::with_capacity(shape.names.len());
         for name in &shape.names {
             let Some(value) = self.small_value(deep, held)? else { return Ok(None) };
             pairs.push((name.clone(), value));
