@@ -260,3 +260,43 @@ def test_a_field_of_an_exception_that_is_there_twice() -> None:
     assert data.count(b"filename") == 1
     with pytest.raises(holdall.DecodeError, match="same name"):
         holdall.loads(data.replace(b"filename", b"strerror"))
+
+
+@pytest.mark.parametrize("depth", [1_000, 100_000])
+def test_struct_sequences_deep_by_references(depth: int) -> None:
+    """CPython frees them by recursion: a message whose tuples claim to be such is refused before that."""
+    cls = type(
+        "terminal_size", (tuple,), {"__module__": "os", "__qualname__": "terminal_size", "__slots__": ()}
+    )
+    one = cls((0, 0))
+    made = [one]
+    for _ in range(depth):
+        one = cls((one, 0))
+        made.append(one)
+    data = holdall.dumps(made)
+    if depth < 8_000:
+        again = holdall.loads(data, types=[os.terminal_size])
+        assert type(again[-1]) is os.terminal_size and again[-1][0] is again[-2]
+        return
+    with pytest.raises(holdall.DecodeError, match="frees by recursion"):
+        holdall.loads(data, types=[os.terminal_size])
+
+
+class Hidden(list[Any]):
+    """Its `__setstate__` is there for the class, and not for those who ask an instance."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "__setstate__":
+            raise AttributeError(name)
+        return object.__getattribute__(self, name)
+
+    def __setstate__(self, state: Any) -> None:
+        raise AssertionError("the instance says that there is none")
+
+    def __reduce__(self) -> Any:
+        return (Hidden, (), {"a": 1})
+
+
+def test_a_setter_of_the_state_that_an_instance_hides() -> None:
+    (again,) = holdall.loads(holdall.dumps([Hidden()], trust=True), trust=True)
+    assert vars(again) == {"a": 1}

@@ -270,30 +270,31 @@ impl Deferred {
     }
 }
 
-fn is_of_exception<M>(make: &Make<M>) -> bool {
+/// Whether the object will hold what is in the tuple that it is made of: an exception, a struct sequence.
+fn takes_content<M>(make: &Make<M>) -> bool {
     match make {
         Make::Exception => true,
-        Make::Based(shape) => matches!(shape.build, Build::Based { base: Base::Exception, .. }),
+        Make::Based(shape) => matches!(shape.build, Build::Based { base: Base::Exception | Base::StructSequence, .. }),
         _ => false,
     }
 }
 
-/// Whether a dict or tuple only carries an exception's content: the exception will hold what is in it, so the depth of
+/// Whether a dict or tuple only carries the content of an exception or a struct sequence: that will hold what is in it, so the depth of
 /// freeing goes on from there.
 #[inline(always)]
 pub(crate) fn hash_cost_in_content<M>(frame: &Frame<M>, below: &[Frame<M>]) -> bool {
-    let is_of_exception = |frame: Option<&Frame<M>>| {
+    let takes_content = |frame: Option<&Frame<M>>| {
         let make = frame.and_then(|frame| frame.parts.as_deref()?.make.as_ref());
-        make.is_some_and(is_of_exception)
+        make.is_some_and(takes_content)
     };
     if frame.hash_cost.freeing == 0 {
         return false;
     }
     match frame.kind {
-        Kind::Tuple => is_of_exception(below.last()),
+        Kind::Tuple => takes_content(below.last()),
         Kind::Copied | Kind::Keyed | Kind::Pairs => {
             let under = below.len().checked_sub(2).and_then(|at| below.get(at));
-            below.last().is_some_and(|tuple| tuple.kind == Kind::Tuple) && is_of_exception(under)
+            below.last().is_some_and(|tuple| tuple.kind == Kind::Tuple) && takes_content(under)
         }
         _ => false,
     }
@@ -324,7 +325,7 @@ pub(crate) fn hash_cost_of<M>(frame: &Frame<M>) -> HashCost {
             }
             let whole = held.around(1, frame.len);
             let freeing = match frame.parts.as_deref().and_then(|parts| parts.make.as_ref()) {
-                Some(make) if is_of_exception(make) => {
+                Some(make) if takes_content(make) => {
                     let class = match make {
                         Make::Based(shape) => match &shape.build {
                             Build::Based { class, .. } => *class,

@@ -157,14 +157,15 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     return self.fill_fields(made, None, shape, object_id, HashCost::default());
                 }
                 self.object_id = object_id;
-                self.add_hash_cost(gathered(held, 1));
+                let freeing = u16::from(frees_by_recursion(class)) * HashCost::OF_EXCEPTION;
+                self.add_hash_cost(HashCost { freeing, ..gathered(held, 1) });
                 return self.done(Some(made));
             }
         }
         Ok(self.push(Frame::gather(Make::Based(shape.clone()), None, 1, object_id, at)))
     }
 
-    /// An instance that the registered `decode` of its class makes: at once if it is of a leaf, or of a tuple of few.
+    /// An instance that the registered `decode` of its class makes: at once if what that is given is small.
     ///
     /// The frames of both took as long as making a point in time of another library's.
     pub(crate) fn custom_on_value(&mut self, shape: &Rc<Shape>) -> Result<Option<Owned>> {
@@ -331,7 +332,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(None)
     }
 
-    /// A range or slice of the numbers that come next, all of them small. `None`: they are not, and nothing was read.
+    /// A range of the numbers that come next, or a slice of numbers and `None`, all of them small. `None`: they are not, and nothing was
+    /// read.
     #[inline(never)]
     fn of_bounds(&mut self, known: KnownType) -> Result<Option<(Owned, HashCost)>> {
         let (before, at) = (self.r.place(), self.here());

@@ -233,12 +233,17 @@ fn extend(object: &Bound<'_, PyAny>, items: &Bound<'_, PyAny>, at: usize) -> Res
     Ok(())
 }
 
-/// Whether the object's class has a plain method with this name.
+/// Whether an attribute with this name is looked up in the usual way, and a plain method of the class.
 fn has_method(object: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> bool {
     // SAFETY: the `Bound`s hold both. What the class has is looked at before anything can change the class.
     unsafe {
-        let found = _PyType_Lookup(ffi::Py_TYPE(object.as_ptr()), name.as_ptr());
-        !found.is_null() && ffi::PyType_HasFeature(ffi::Py_TYPE(found), ffi::Py_TPFLAGS_METHOD_DESCRIPTOR) != 0
+        let class = ffi::Py_TYPE(object.as_ptr());
+        let is_usual =
+            (*class).tp_getattro.is_some_and(|get| get as usize == ffi::PyObject_GenericGetAttr as *const () as usize);
+        let found = _PyType_Lookup(class, name.as_ptr());
+        is_usual
+            && !found.is_null()
+            && ffi::PyType_HasFeature(ffi::Py_TYPE(found), ffi::Py_TPFLAGS_METHOD_DESCRIPTOR) != 0
     }
 }
 
