@@ -141,10 +141,16 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// An instance of a subclass of an immutable builtin: made at once if its content is small.
     pub(crate) fn based_on_value(&mut self, shape: &Rc<Shape>, class: Type, base: Base) -> Result<Option<Owned>> {
         self.claim(1, bytes_of(1))?;
-        let (object_id, at) = (self.take_id(), self.here());
+        let (object_id, at, before, ids) = (self.take_id(), self.here(), self.r.place(), self.object_ids());
+        let bounds = (self.bounds.objects, self.bounds.bytes);
         if !matches!(base, Base::Exception | Base::FrozenSet) {
             let mut held = HashCost::default();
-            if let Some(content) = self.small_part(SMALL, &mut held)? {
+            let content = self.small_part(SMALL, &mut held)?;
+            if base == Base::StructSequence && content.as_ref().is_some_and(holds_what_recurses) {
+                // Frames count how deep freeing it goes.
+                self.back_to(before, ids);
+                (self.bounds.objects, self.bounds.bytes) = bounds;
+            } else if let Some(content) = content {
                 let make = Make::Based(shape.clone());
                 if !self.r.trusted() {
                     self.charge_made(&make, held, std::slice::from_ref(&content), at)?;
@@ -467,6 +473,18 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 fn gathered(held: HashCost, len: usize) -> HashCost {
     let whole = held.around(1, len);
     HashCost { values: whole.values.saturating_add(HashCost::VALUES_OF_CODE), ..whole }
+}
+
+/// Whether a tuple directly holds something that CPython may free by recursion.
+fn holds_what_recurses(content: &Owned) -> bool {
+    // SAFETY: `content` is an owned reference; a tuple holds its items, and they their classes.
+    unsafe {
+        ffi::PyTuple_CheckExact(content.get()) != 0
+            && (0..ffi::PyTuple_GET_SIZE(content.get())).any(|at| {
+                let class = ffi::Py_TYPE(ffi::PyTuple_GET_ITEM(content.get(), at));
+                ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HAVE_GC) != 0 && frees_by_recursion(class)
+            })
+    }
 }
 
 /// Whether no name is there twice.

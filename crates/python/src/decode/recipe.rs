@@ -111,10 +111,6 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 else {
                     return Ok(None);
                 };
-                // Frames count how deep freeing goes on from there.
-                if hash_cost.freeing != 0 {
-                    return Ok(None);
-                }
                 (object.clone(), *hash_cost)
             }
             Token::Tuple(len @ ..=FEW) if deep > 0 => {
