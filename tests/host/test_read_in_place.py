@@ -3,9 +3,15 @@ was asked for, the content of exceptions. The result is what that code would hav
 
 from __future__ import annotations
 
+import abc
 import dataclasses
+import gc
 import ipaddress
 import pathlib
+import sys
+import tracemalloc
+import weakref
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -202,6 +208,113 @@ def test_a_dict_that_is_shared_with_its_instance() -> None:
     loaded = holdall.loads(holdall.dumps([second, first, second]), types=CLASSES)
     assert loaded[0] is loaded[2] and loaded[0].other is loaded[1]
     assert loaded[1].number == 1 and loaded[1].own["number"] == 1
+
+
+class TestAttributesAreSetWhereTheyStand:
+    """A loaded instance keeps its attributes as one that its class made: in the order of the message, whatever the class's keys are."""
+
+    @pytest.mark.parametrize("number", [0, 1, 2, 7, 29, 30, 31, 40])
+    def test_in_any_order(self, number: int) -> None:
+        r = Random(number)
+        Many = type("Many", (), {"__module__": __name__})
+        names = [f"name{at}" for at in range(number)]
+        values = []
+        for _ in range(20):
+            made = Many()
+            for name in r.sample(names, r.randint(number // 2, number)):
+                setattr(made, name, r.choice((1, [2], "text")))
+            values.append(made)
+        for loaded in (
+            holdall.loads(holdall.dumps(values), types=Many),
+            [holdall.Decoder(types=Many).decode(holdall.dumps(value)) for value in values],
+        ):
+            for one, other in zip(loaded, values, strict=True):
+                assert list(vars(one).items()) == list(vars(other).items())
+
+    def test_before_the_class_has_made_one(self) -> None:
+        One = type("One", (), {"__module__": __name__})
+        made = One()
+        made.a, made.b = 1, [2]  # type: ignore[attr-defined]
+        message = holdall.dumps([made, made])
+        Other = type("One", (), {"__module__": __name__})
+        for _ in range(3):
+            loaded = holdall.loads(message, types=Other)[0]
+            assert vars(loaded) == {"a": 1, "b": [2]}
+            loaded.c = 3
+            del loaded.a
+            assert list(vars(loaded).items()) == [("b", [2]), ("c", 3)]
+
+    def test_what_is_set_again_and_let_go(self) -> None:
+        loaded = [holdall.loads(holdall.dumps(Record(at, "a", [at])), types=CLASSES) for at in range(50)]
+        held = [one.more for one in loaded]
+        before = [sys.getrefcount(more) for more in held]
+        for one in loaded:
+            one.more = None
+        assert [sys.getrefcount(more) for more in held] == [count - 1 for count in before]
+        watch = weakref.ref(loaded[0])
+        del one, loaded
+        assert watch() is None
+
+    def test_a_cycle_through_them_is_collected(self) -> None:
+        made = Attributes()
+        made.own = [made]
+        loaded = holdall.loads(holdall.dumps(made), types=CLASSES)
+        assert loaded.own[0] is loaded
+        watch = weakref.ref(loaded)
+        del loaded
+        gc.collect()
+        assert watch() is None
+
+    def test_a_property_that_has_a_fields_name_now(self) -> None:
+        Changing = type("Changing", (), {"__module__": __name__})
+        made = Changing()
+        made.a = 1  # type: ignore[attr-defined]
+        decoder, message = holdall.Decoder(types=Changing), holdall.dumps(made)
+        for _ in range(20):
+            assert vars(decoder.decode(message)) == {"a": 1}
+        Changing.a = property(lambda _: 5)  # type: ignore[attr-defined]
+        assert vars(decoder.decode(message)) == {"a": 1}
+        assert decoder.decode(message).a == 5
+
+    def test_an_abstract_class(self) -> None:
+        class Abstract(abc.ABC):
+            a: int
+
+            @abc.abstractmethod
+            def work(self) -> None: ...
+
+        Abstract.__abstractmethods__ = frozenset()
+        made = Abstract()  # type: ignore[abstract]
+        made.a = 1
+        message = holdall.dumps(made)
+        Abstract.__abstractmethods__ = frozenset({"work"})
+        assert vars(holdall.loads(message, types=Abstract)) == {"a": 1}
+
+    @pytest.mark.skipif(sys.version_info < (3, 11), reason="3.10 has a dict for each instance")
+    def test_no_dict_is_made_for_it(self) -> None:
+        """The bytes of an instance whose `__dict__` nobody asked for, of one that was loaded, and of one with a dict."""
+
+        def size(make: Callable[[], Any]) -> int:
+            made = [make() for _ in range(100)]
+            tracemalloc.start()
+            made = [make() for _ in range(1000)]
+            used = tracemalloc.get_traced_memory()[0]
+            tracemalloc.stop()
+            assert len(made) == 1000
+            return used
+
+        decoder, message = holdall.Decoder(types=CLASSES), holdall.dumps(Record(1, "a", None))
+
+        def asked() -> Any:
+            made = Record(1, "a", None)
+            vars(made)
+            return made
+
+        name = decoder.decode(message).name
+        natural = size(lambda: Record(1, name, None))
+        loaded = size(lambda: decoder.decode(message))
+        # Each has a text of its own besides, of 56 bytes with what the allocator adds.
+        assert loaded < natural + 1000 * 64 < size(asked) + 1000 * 64
 
 
 EXCEPTIONS = [

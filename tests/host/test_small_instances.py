@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import gc
+import types
 import uuid
 import weakref
 from collections import namedtuple
@@ -109,9 +110,46 @@ class Access(enum.Flag):
     WRITE = 2
 
 
+class Text(str):
+    pass
+
+
+class Number(int):
+    __slots__ = ()
+
+
+class Row(tuple[Any, ...]):
+    __slots__ = ()
+
+
+class Rows(list[Any]):
+    pass
+
+
+class Table(dict[Any, Any]):
+    pass
+
+
+class Members(set[Any]):
+    pass
+
+
+class Frozens(frozenset[Any]):
+    pass
+
+
+class Failure(Exception):
+    pass
+
+
+class Both(Partly):
+    """Some of its fields have slots."""
+
+
 SHARED = ["a shared text", "name", "ident", "z"]
 CLASSES = [Record, Frozen, Slotted, Checked, Bounded, Plain, Empty, Partly, Asked, Point, Pair, Color, Level]
 CLASSES += [Access]
+BASED = [Text, Number, Row, Rows, Table, Members, Frozens, Failure, Both]
 
 
 def leaf(r: Random) -> Any:
@@ -156,6 +194,36 @@ def instance(r: Random, depth: int = 2) -> Any:
     )()
 
 
+def based(r: Random, depth: int = 2) -> Any:
+    """An instance of a subclass of a builtin, some with attributes, or an exception."""
+
+    def item() -> Any:
+        return r.choice([based, instance])(r, depth - 1) if depth and r.random() < 0.3 else leaf(r)
+
+    items = [item() for _ in range(r.choice([0, 1, 2, 2, 3, 40]))]
+    number = r.randrange(-5, 10**6)
+    text = r.choice([*SHARED, "é", ""])
+    made = r.choice(
+        [
+            lambda: Text(text),
+            lambda: Number(number),
+            lambda: Row(items),
+            lambda: Rows(items),
+            lambda: Table({r.choice([text, number, None]): item(), "name": items}),
+            lambda: Members({number, text}),
+            lambda: Frozens({number, text}),
+            lambda: Failure(*items[:3]),
+            lambda: r.choice([ValueError, KeyError, OSError, StopIteration])(*items[:2]),
+            lambda: Both(*items[:2]),
+            lambda: items,
+            lambda: {"ident": item(), "name": item()},
+        ]
+    )()
+    if isinstance(made, (Text, Rows, Table, Members, Failure, Both)) and r.random() < 0.4:
+        made.more = item()  # type: ignore[union-attr]
+    return made
+
+
 def told(work: Callable[[], Any]) -> Any:
     try:
         return work()
@@ -190,9 +258,22 @@ def test_the_same_message(options: dict[str, Any]) -> None:
 
 def test_the_same_value_or_error_by_a_type() -> None:
     r = Random("instances by a type")
-    types = [Record, Frozen, Slotted, Checked, Bounded, Point, Pair, Color, Level, Access, Decimal, uuid.UUID]
-    types += [list[Record], dict[str, Record], Record | None, tuple[Point, ...], list[Color], Any]  # type: ignore[list-item]
-    decoders = [holdall.Decoder(type=each, types=CLASSES) for each in types]
+    wanted = [
+        Record,
+        Frozen,
+        Slotted,
+        Checked,
+        Bounded,
+        Point,
+        Pair,
+        Color,
+        Level,
+        Access,
+        Decimal,
+        uuid.UUID,
+    ]
+    wanted += [list[Record], dict[str, Record], Record | None, tuple[Point, ...], list[Color], Any]  # type: ignore[list-item]
+    decoders = [holdall.Decoder(type=each, types=CLASSES) for each in wanted]
     taken = 0
     for _ in range(ROUNDS):
         value = instance(r) if r.random() < 0.7 else leaf(r)
@@ -210,6 +291,130 @@ def test_the_same_value_or_error_by_a_type() -> None:
             check_same(made, expected)
             taken += not isinstance(expected, str)
     assert taken > ROUNDS
+
+
+@pytest.mark.parametrize("permitted", [BASED + CLASSES, BASED, CLASSES, []])
+def test_the_same_value_or_error_without_a_type(permitted: list[Any]) -> None:
+    r = Random(f"instances of {len(permitted)} classes")
+    decoders = [
+        holdall.Decoder(types=permitted),
+        holdall.Decoder(types=permitted, trust=True),
+        holdall.Decoder(types=permitted, resolver=lambda stored: None),
+    ]
+    if not permitted:
+        decoders = [holdall.Decoder()]
+    taken = 0
+    for _ in range(ROUNDS):
+        value = r.choice([instance, based])(r)
+        try:
+            message = holdall.dumps(value, trust=r.random() < 0.1)
+        except holdall.EncodeError:
+            continue
+        if r.random() < 0.3:
+            damaged = bytearray(message)
+            damaged[r.randrange(len(damaged))] = r.randrange(256)
+            message = bytes(damaged)
+        for decoder in decoders:
+            expected = told(lambda: decoder.decode(bytearray(message)))  # noqa: B023
+            for _ in range(2):
+                made = told(lambda: decoder.decode(message))  # noqa: B023
+                check_same(made, expected)
+            taken += not isinstance(expected, str)
+    assert taken > ROUNDS // 20
+
+
+class TestWhatIsPermitted:
+    """A class that was permitted is looked up again once anything has changed that was asked."""
+
+    def test_a_class_that_gets_another_name(self) -> None:
+        for rename in ("__qualname__", "__module__"):
+            Renamed = type("Renamed", (), {"__module__": __name__})
+            decoder, message = holdall.Decoder(types=Renamed), holdall.dumps(Renamed())
+            for _ in range(20):
+                assert type(decoder.decode(message)) is Renamed
+            setattr(Renamed, rename, "another")
+            with pytest.raises(holdall.UnknownTypeError):
+                decoder.decode(message)
+
+    def test_a_module_that_gets_another_class(self) -> None:
+        module = types.ModuleType("some_module")
+        first, second = (type("Changing", (), {"__module__": "some_module"}) for _ in range(2))
+        module.Changing = first  # type: ignore[attr-defined]
+        decoder, message = holdall.Decoder(types=module), holdall.dumps(first())
+        for _ in range(20):
+            assert type(decoder.decode(message)) is first
+        module.Changing = second  # type: ignore[attr-defined]
+        assert type(decoder.decode(message)) is second
+        del module.Changing  # type: ignore[attr-defined]
+        with pytest.raises(holdall.UnknownTypeError):
+            decoder.decode(message)
+
+    def test_a_class_that_is_registered_under_the_name(self) -> None:
+        first, second = (type("Rival", (), {"__module__": __name__}) for _ in range(2))
+        decoder, message = holdall.Decoder(types=first), holdall.dumps(first())
+        for _ in range(20):
+            assert type(decoder.decode(message)) is first
+        holdall.register(second, name=f"{__name__}.Rival")
+        assert type(decoder.decode(message)) is second
+        assert type(holdall.loads(message)) is second
+        holdall.register(second, name="another.Rival")
+        assert type(decoder.decode(message)) is first
+        with pytest.raises(holdall.UnknownTypeError):
+            holdall.loads(message)
+
+    def test_a_metaclass_that_says_other_names(self) -> None:
+        class Naming(type):
+            pass
+
+        Named = Naming("Named", (), {"__module__": __name__})
+        decoder, message = holdall.Decoder(types=Named), holdall.dumps(Named())
+        for _ in range(20):
+            assert type(decoder.decode(message)) is Named
+        usual = type.__getattribute__
+        Naming.__getattribute__ = lambda cls, name: "Other" if name == "__qualname__" else usual(cls, name)  # type: ignore[method-assign, assignment]
+        with pytest.raises(holdall.UnknownTypeError):
+            decoder.decode(message)
+
+    def test_what_one_permits_another_does_not(self) -> None:
+        message = holdall.dumps(Text("a"))
+        for _ in range(20):
+            assert type(holdall.Decoder(types=Text).decode(message)) is Text
+            for other in (holdall.Decoder(), holdall.Decoder(types=Number)):
+                with pytest.raises(holdall.UnknownTypeError):
+                    other.decode(message)
+            with pytest.raises(holdall.UnknownTypeError):
+                holdall.loads(message)
+
+    def test_a_resolver_is_asked_each_time(self) -> None:
+        Asked = type("AskedLater", (), {"__module__": __name__})
+        asked = []
+        decoder, message = holdall.Decoder(types=Asked), holdall.dumps(Asked())
+        for _ in range(20):
+            assert type(decoder.decode(message)) is Asked
+
+        def resolver(stored: Any) -> Any:
+            asked.append(stored.name)
+            return None
+
+        holdall.register(Asked, resolver=resolver)
+        for _ in range(20):
+            assert type(decoder.decode(message)) is Asked
+        assert asked
+
+
+def test_a_small_message_makes_no_more_instances_than_a_decoder_may() -> None:
+    """Each of them takes far more memory than the two bytes that stand for it."""
+
+    class Wide:
+        __slots__ = tuple(f"s{at}" for at in range(200))
+
+    decoder = holdall.Decoder(types=Wide)
+    message = holdall.dumps([[Wide() for _ in range(30)] for _ in range(30)])
+    expected = told(lambda: decoder.decode(bytearray(message)))
+    for _ in range(3):
+        made = told(lambda: decoder.decode(message))
+        assert type(made) is type(expected)
+    assert sum(map(len, made)) == 900
 
 
 def test_an_instance_that_lacks_a_field_is_refused_as_ever() -> None:

@@ -24,6 +24,7 @@ pub enum Name {
     MarksOfDictShapes,
     ClassShapes,
     PermittedClasses,
+    SettledWithoutTypes,
     InlineShapes,
     Output,
     OutputOfMembers,

@@ -1,6 +1,8 @@
 //! `dumps` and `loads`.
 
 use crate::api::quick::{self, quick, Chance};
+use crate::decode::few::Classes;
+use crate::decode::Settled;
 use crate::encode::few::Numbered;
 use crate::error::door;
 use crate::io::files::decode_message;
@@ -120,5 +122,8 @@ quick!(DUMPS, "dumps", |_of, given| {
 quick!(LOADS, "loads", |_of, given| {
     static CHANCE: Chance = Chance::new();
     // SAFETY: as above.
-    unsafe { quick::read(given, None, true, &CHANCE, |input| Reader::new(input, false).ok()) }
+    unsafe {
+        let classes = Classes::Settled(Settled::without_types(Python::assume_attached()));
+        quick::read(given, classes, true, &CHANCE, |input| Reader::new(input, false).ok())
+    }
 });

@@ -3,10 +3,10 @@
 
 use crate::cpython::{bytes_of, text, Obj, Owned};
 use crate::decode;
+use crate::decode::few::Classes;
 use crate::encode::few;
 use crate::encode::output::{bytes_within, Bounded};
 use crate::encode::value::{lone_big, lone_leaf, lone_other};
-use crate::schema::Schema;
 use holdall_format::{Reader, Writer};
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
@@ -235,7 +235,7 @@ unsafe fn wrote_few<W: Writer, F: few::Form<W>>(writer: &mut W, form: impl FnOnc
 #[inline(always)]
 pub unsafe fn read<'i, R: Reader<'i>>(
     given: Obj,
-    schema: Option<&Schema>,
+    classes: Classes<'_>,
     unbounded: bool,
     chance: &Chance,
     reader: impl FnOnce(&'i [u8]) -> Option<R>,
@@ -247,7 +247,7 @@ pub unsafe fn read<'i, R: Reader<'i>>(
         }
         let mut reader = reader(bytes_of(given))?;
         match decode::lone_leaf(&mut reader, unbounded) {
-            None if unbounded => chance.take(|| decode::few::few(&mut reader, schema)),
+            None if unbounded => chance.take(|| decode::few::few(&mut reader, classes)),
             made => made,
         }
     }
@@ -267,14 +267,22 @@ pub unsafe fn read_by<'i, R: Reader<'i>>(
     // SAFETY: the contract is the same. Nobody else has seen what was read.
     unsafe {
         let Some(schema) = options.schema.as_deref() else {
-            return read(given, None, options.limits.is_unset(), chance, reader);
+            let classes = match options.resolver {
+                None => Classes::Settled(options.settled(Python::assume_attached())),
+                Some(_) => Classes::Nobody,
+            };
+            return read(given, classes, options.limits.is_unset(), chance, reader);
         };
         let id = options.node.unwrap_or(schema.root);
         if !schema.may_take_as_is(id, R::TYPES && options.resolver.is_none()) {
             return None;
         }
         // Only a type that nobody else has a say in makes instances without a decoder.
-        let own = Some(schema).filter(|_| options.resolver.is_none());
-        read(given, own, options.limits.is_unset(), chance, reader).filter(|made| schema.takes_as_is(id, made.get()))
+        let classes = match options.resolver {
+            None => Classes::Schema(schema),
+            Some(_) => Classes::Nobody,
+        };
+        read(given, classes, options.limits.is_unset(), chance, reader)
+            .filter(|made| schema.takes_as_is(id, made.get()))
     }
 }

@@ -88,7 +88,7 @@ pub fn is_named(class: &Bound<'_, PyType>, name: &str) -> PyResult<bool> {
 ///
 /// # Safety
 /// `metaclass` is alive.
-unsafe fn has_usual_names(py: Python<'_>, metaclass: Type) -> bool {
+pub unsafe fn has_usual_names(py: Python<'_>, metaclass: Type) -> bool {
     let usual = addr_of_mut!(ffi::PyType_Type);
     let [getter, module, qualname] =
         [pyo3::intern!(py, "__getattribute__"), pyo3::intern!(py, "__module__"), pyo3::intern!(py, "__qualname__")];

@@ -394,6 +394,24 @@ impl Plan {
     /// # Safety
     /// The GIL is held, and the class is alive.
     pub unsafe fn fresh(&self) -> Result<Owned> {
+        if self.managed_dict && self.base_new.is_none() && !self.is_foreign {
+            // SAFETY: the class is alive, by contract, and none but `object` lays out its instances.
+            if let Some(made) = unsafe { state::with_room(self.class) } {
+                let made = made?;
+                // SAFETY: `made` is a fresh instance.
+                unsafe { self.reset(made.get()) };
+                return Ok(made);
+            }
+        }
+        // SAFETY: the contract is the same.
+        unsafe { self.fresh_without_room() }
+    }
+
+    /// The same for an instance that will be given a dict.
+    ///
+    /// # Safety
+    /// As for [`Plan::fresh`].
+    pub unsafe fn fresh_without_room(&self) -> Result<Owned> {
         if self.is_foreign {
             return Err(crate::error::decode("an instance has memory that only its own class can fill", 0));
         }

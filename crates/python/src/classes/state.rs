@@ -1,11 +1,12 @@
 //! The state of an instance, read and written directly: its slots by offset, its `__dict__` as a dict. Nothing that the
 //! class defines gets in between (`__getattr__`, frozen classes).
 
-use crate::cpython::class::managed_dict;
+use crate::cpython::class::{_PyType_Lookup, managed_dict};
 use crate::cpython::split;
 use crate::cpython::{Obj, Owned, Type};
 use crate::error::{raised, Result};
 use pyo3::ffi;
+use std::ptr::addr_of;
 
 crate::cpython::libpython! {
     fn _PyObject_GetDictPtr(object: Obj) -> *mut Obj;
@@ -83,6 +84,73 @@ pub unsafe fn set_dict(object: Obj, dict: Owned) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Sets an attribute of an instance as `object.__setattr__` does, whatever its class has in that method's place: by the data descriptor
+/// of that name, if the class has one by now. `false`: an exception is set.
+///
+/// # Safety
+/// `object` is alive; `name` is an interned string.
+#[inline(always)]
+pub unsafe fn set_attribute(object: Obj, name: Obj, value: Owned) -> bool {
+    // SAFETY: by the contract.
+    unsafe {
+        match has_setter(ffi::Py_TYPE(object), name) {
+            true => ffi::PyObject_GenericSetAttr(object, name, value.get()) == 0,
+            false => set_plain_attribute(object, name, value),
+        }
+    }
+}
+
+/// Whether the class has a data descriptor of that name, which would run code, or store the value elsewhere.
+///
+/// # Safety
+/// `class` is alive, and `name` a string.
+#[inline(always)]
+pub unsafe fn has_setter(class: Type, name: Obj) -> bool {
+    // SAFETY: by the contract; the class holds the attribute that is found.
+    unsafe {
+        let found = _PyType_Lookup(class, name);
+        !found.is_null() && (*ffi::Py_TYPE(found)).tp_descr_set.is_some()
+    }
+}
+
+/// The same for a class that has no data descriptor of that name.
+///
+/// # Safety
+/// `object` is alive; `name` is an interned string.
+#[inline(always)]
+pub unsafe fn set_plain_attribute(object: Obj, name: Obj, value: Owned) -> bool {
+    // SAFETY: by the contract; instances whose dict CPython manages are asked for what such have.
+    unsafe {
+        let value = match managed_dict(ffi::Py_TYPE(object)) {
+            true => match split::set_new(object, name, value) {
+                Ok(()) => return true,
+                Err(value) => value,
+            },
+            false => value,
+        };
+        ffi::PyObject_GenericSetAttr(object, name, value.get()) == 0
+    }
+}
+
+/// A new instance of a class that manages its instances' dicts: with room for their values, which the allocator alone does not make
+/// before 3.13. `None`: the class has to be asked.
+///
+/// # Safety
+/// `class` is alive, and no builtin class but `object` decides how its instances are laid out.
+#[inline(always)]
+pub unsafe fn with_room(class: Type) -> Option<Result<Owned>> {
+    const ABSTRACT: std::ffi::c_ulong = 1 << 20;
+    // SAFETY: by the contract; `object` takes a class, an empty tuple and null, and refuses abstract classes alone.
+    unsafe {
+        if cfg!(Py_3_13) || !managed_dict(class) || ffi::PyType_HasFeature(class, ABSTRACT) != 0 {
+            return None;
+        }
+        let new = (*addr_of!(ffi::PyBaseObject_Type)).tp_new?;
+        let none = Owned::new(ffi::PyTuple_New(0))?;
+        Some(Owned::new(new(class, none.get(), std::ptr::null_mut())).ok_or_else(raised))
+    }
 }
 
 /// A new instance from its class's allocator, without `__new__` and `__init__`.

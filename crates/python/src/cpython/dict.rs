@@ -352,7 +352,8 @@ unsafe fn new_instance(class: Obj) -> Option<Owned> {
     unsafe { Owned::new(ffi::PyObject_CallObject(class, std::ptr::null_mut())) }
 }
 
-/// Sets and deletes attributes of instances, and checks that [`split::attribute`] finds them; gives another its `__dict__` by hand.
+/// Sets and deletes attributes of instances, and checks that [`split::attribute`] finds them; sets those of others by hand, and their
+/// `__dict__`.
 unsafe fn attributes_agree() -> Option<bool> {
     // SAFETY: the GIL is held while the module is imported; every object is held while it is used.
     unsafe {
@@ -375,6 +376,27 @@ unsafe fn attributes_agree() -> Option<bool> {
             Some((found, value)) => super::text::ascii(found) == Some(name) && value == number.get(),
             None => false,
         };
+        // As the generic setter would have set them, which finds them.
+        let by_place = {
+            let fourth = make()?;
+            let set = |name: &[u8]| {
+                let mut name = super::text::from_ascii(name)?.into_raw();
+                ffi::PyUnicode_InternInPlace(&mut name);
+                let name = Owned::new(name)?;
+                Some(split::set_new(fourth.get(), name.get(), Owned::borrowed(number.get())).is_ok())
+            };
+            let before = super::references(number.get());
+            let taken = set(b"c")? && set(b"a")? && !set(b"a")? && !set(b"unknown")?;
+            let held = super::references(number.get()) == before + 2;
+            let is = |at: usize, name: &[u8]| {
+                split::attribute(fourth.get(), at).is_some_and(|(found, _)| super::text::ascii(found) == Some(name))
+            };
+            let order = is(0, b"c") && is(1, b"a") && split::attribute(fourth.get(), 2).is_none();
+            let found = Owned::new(ffi::PyObject_GetAttrString(fourth.get(), c"a".as_ptr()));
+            ffi::PyErr_Clear();
+            let dict = Owned::new(ffi::PyObject_GenericGetDict(fourth.get(), std::ptr::null_mut()))?;
+            taken && held && order && found.is_some_and(|found| found.get() == number.get()) && len(dict.get()) == 2
+        };
         let whole = is(0, b"c") && is(1, b"b") && split::attribute(second.get(), 2).is_none();
         let none_yet = split::dict_of(second.get()).is_none();
         let dict = Owned::new(ffi::PyObject_GenericGetDict(second.get(), std::ptr::null_mut()))?;
@@ -395,6 +417,6 @@ unsafe fn attributes_agree() -> Option<bool> {
         };
         let gone = split::attribute(second.get(), 0).is_none() && len(dict.get()) == 2;
         let made = none_yet && split::dict_of(second.get()) == Some(dict.get());
-        Some(whole && agrees && by_hand && gone && made)
+        Some(whole && agrees && by_hand && by_place && gone && made)
     }
 }

@@ -4,7 +4,7 @@
 //! In 3.11 and 3.12 the values are a block of their own. Since 3.13 they stand within the instance, behind the fields of its class.
 
 use super::keys::{start, Keys, Pair};
-use super::{Obj, Type};
+use super::{Obj, Owned, Type};
 use pyo3::ffi;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -62,6 +62,19 @@ unsafe fn within(object: Obj) -> Option<*mut Head> {
 /// `object` is an instance of a class that manages its instances' dicts (the flag of 3.11).
 #[inline(always)]
 pub unsafe fn attribute(object: Obj, at: usize) -> Option<(Obj, Obj)> {
+    // SAFETY: by the contract.
+    unsafe {
+        let (values, keys) = shared(object)?;
+        value(values, keys, at)
+    }
+}
+
+/// The values of an instance whose `__dict__` object doesn't exist yet, and the keys that they share with its class.
+///
+/// # Safety
+/// As for [`attribute`].
+#[inline(always)]
+unsafe fn shared(object: Obj) -> Option<(*mut u8, *mut Keys)> {
     if !is_known() {
         return None;
     }
@@ -88,8 +101,75 @@ pub unsafe fn attribute(object: Obj, at: usize) -> Option<(Obj, Obj)> {
         if values.is_null() {
             return None;
         }
-        let keys = (*ffi::Py_TYPE(object).cast::<ffi::PyHeapTypeObject>()).ht_cached_keys.cast::<Keys>();
-        value(values, keys, at)
+        Some((values, (*ffi::Py_TYPE(object).cast::<ffi::PyHeapTypeObject>()).ht_cached_keys.cast::<Keys>()))
+    }
+}
+
+/// Sets an attribute that an instance does not have yet, if the keys that it shares with its class have the name already. `Err`: nothing
+/// was done.
+///
+/// The generic setter does the same, after it has looked for a descriptor, and hashed its way to the key.
+///
+/// # Safety
+/// As for [`attribute`]; `name` is an interned string, which no data descriptor of the class has.
+#[inline(always)]
+pub unsafe fn set_new(object: Obj, name: Obj, value: Owned) -> Result<(), Owned> {
+    // SAFETY: by the contract. There is room for a value and a place in the order for each of the keys, of which there are at most 30.
+    unsafe {
+        let Some((values, keys)) = shared(object) else { return Err(value) };
+        let (first, len): (*mut Obj, *mut u8) = match cfg!(Py_3_13) {
+            true => {
+                let head = values.cast::<Head>();
+                ((&raw mut (*head).first).cast(), &raw mut (*head).len)
+            }
+            false => (values.cast(), values.sub(2)),
+        };
+        let (before, count, entries) = (usize::from(*len), (*keys).entries as usize, start(keys).cast::<Pair>());
+        let is_it = |place: &usize| (*entries.add(*place)).key == name;
+        // Instances are mostly filled in the order in which the first was.
+        let Some(place) = Some(before).filter(|at| *at < count && is_it(at)).or_else(|| (0..count).find(is_it)) else {
+            return Err(value);
+        };
+        if !(*first.add(place)).is_null() {
+            return Err(value);
+        }
+        *first.add(place) = value.into_raw();
+        let order = match cfg!(Py_3_13) {
+            true => first.add(usize::from((*values.cast::<Head>()).capacity)).cast::<u8>().add(before),
+            false => values.sub(3 + before),
+        };
+        *order = place as u8;
+        *len = before as u8 + 1;
+    }
+    Ok(())
+}
+
+/// Whether the keys that a class shares with its instances have these names, or room for those that they lack; so they do if one of the
+/// names is null.
+///
+/// # Safety
+/// `class` is a class that manages its instances' dicts; names are interned strings.
+#[inline(always)]
+pub unsafe fn has_room(class: Type, names: impl Iterator<Item = Obj>) -> bool {
+    // SAFETY: by the contract; such a class has its keys.
+    unsafe {
+        let keys = (*class.cast::<ffi::PyHeapTypeObject>()).ht_cached_keys.cast::<Keys>();
+        if !is_known() || keys.is_null() {
+            return true;
+        }
+        let (count, entries) = ((*keys).entries as usize, start(keys).cast::<Pair>());
+        let is_at = |place: usize, name: Obj| (*entries.add(place)).key == name;
+        let mut lacking = 0;
+        for (at, name) in names.enumerate() {
+            if name.is_null() {
+                return true;
+            }
+            if !(at < count && is_at(at, name)) && !(0..count).any(|at| is_at(at, name)) {
+                lacking += 1;
+            }
+        }
+        // A new instance takes some of the room itself.
+        lacking == 0 || lacking < (*keys).usable
     }
 }
 

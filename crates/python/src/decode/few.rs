@@ -5,6 +5,7 @@ mod instances;
 
 use super::leaves::of_any_leaf;
 use super::runs;
+use super::settled::Settled;
 use crate::cpython::{crowd, dict, fill, gc, replace, set, text, Obj, Owned};
 use crate::schema::Schema;
 use crate::shapes::{dicts, names, Build, Shape};
@@ -20,18 +21,32 @@ const MOST: usize = 32;
 const MOST_KEYS: usize = 8;
 const MOST_NUMBERS: usize = 64;
 const MOST_SHAPES: usize = 8;
+/// An instance may take much more memory than what was stored of it, which a decoder counts.
+const MOST_INSTANCES: usize = 64;
 /// How deep a small message may nest: what is read here recurses.
 const DEEPEST: usize = 6;
 
+/// Who says how instances are made.
+#[derive(Clone, Copy)]
+pub enum Classes<'s> {
+    /// Nobody: instances are left to a decoder.
+    Nobody,
+    /// The type by which the message is loaded.
+    Schema(&'s Schema),
+    /// Those who permitted the class in an earlier message.
+    Settled(&'s Settled),
+}
+
 /// What was read of a message.
 struct State<'s> {
-    /// The type by which the message is loaded, which says how instances of its classes are made.
-    schema: Option<&'s Schema>,
-    /// What has the numbers from 1 on; the container of the message has 0. Each is held by what it is in, or by a shape.
+    classes: Classes<'s>,
+    /// What has the numbers from 1 on; the container of the message has 0. Each is held by what it is in, or by a shape. Null: it is
+    /// being made.
     numbered: [MaybeUninit<Obj>; MOST_NUMBERS],
     len: usize,
     shapes: [Option<Rc<Shape>>; MOST_SHAPES],
     shapes_len: usize,
+    instances: usize,
 }
 
 impl State<'_> {
@@ -54,7 +69,7 @@ impl State<'_> {
     fn get(&self, number: u64) -> Option<Obj> {
         let at = usize::try_from(number.checked_sub(1)?).ok().filter(|&at| at < self.len)?;
         // SAFETY: the first `len` were written.
-        Some(unsafe { self.numbered[at].assume_init() })
+        Some(unsafe { self.numbered[at].assume_init() }).filter(|object| !object.is_null())
     }
 }
 
@@ -63,13 +78,14 @@ impl State<'_> {
 /// # Safety
 /// The GIL is held.
 #[inline(always)]
-pub unsafe fn few<'i, R: Reader<'i>>(r: &mut R, schema: Option<&Schema>) -> Option<Owned> {
+pub unsafe fn few<'i, R: Reader<'i>>(r: &mut R, classes: Classes<'_>) -> Option<Owned> {
     let mut state = State {
-        schema,
+        classes,
         numbered: [const { MaybeUninit::uninit() }; MOST_NUMBERS],
         len: 0,
         shapes: [const { None }; MOST_SHAPES],
         shapes_len: 0,
+        instances: 0,
     };
     // SAFETY: the GIL is held, by contract. No code of the program's runs meanwhile, not even by the collector: what is being made stays
     // as it is.
@@ -93,7 +109,7 @@ unsafe fn container<'i, R: Reader<'i>>(r: &mut R, state: &mut State<'_>, depth: 
         match r.next().ok()? {
             Token::List(len @ ..=MOST) => items(r, state, depth, Seq::List, len),
             Token::Tuple(len @ ..=MOST) => items(r, state, depth, Seq::Tuple, len),
-            Token::Dict(len @ ..=MOST_KEYS) => pairs(r, state, depth, len),
+            Token::Dict(len @ ..=MOST_KEYS) => pairs(r, state, depth, Owned::new(ffi::PyDict_New())?, len),
             Token::NewShape(shape) if shape.kind == ShapeKind::Dict && shape.fields <= MOST => {
                 let Some(known) = dicts::find(Python::assume_attached(), shape.block) else {
                     return new_dict(r, state, depth, &shape);
@@ -101,16 +117,20 @@ unsafe fn container<'i, R: Reader<'i>>(r: &mut R, state: &mut State<'_>, depth: 
                 known_names(state, &shape, &known)?;
                 values(r, state, depth, &known)
             }
-            Token::NewShape(shape) if shape.kind == ShapeKind::Object => {
-                let shape = instances::layout(&shape, state)?;
+            Token::NewShape(shape) if matches!(shape.kind, ShapeKind::Object | ShapeKind::Based) => {
+                let shape = instances::layout(r, &shape, state)?;
                 instances::instance(r, state, depth, &shape)
             }
-            Token::NewShape(shape) if shape.kind == ShapeKind::Enum => instances::member(r, &shape, state),
+            Token::NewShape(shape) if shape.kind == ShapeKind::Enum => {
+                let class = instances::enumeration(r, &shape, state)?;
+                instances::member(r, &class)
+            }
             Token::Instance(number) => {
                 let shape = state.shapes.get(number)?.clone()?;
                 match shape.build {
-                    Build::Typed(_) => instances::instance(r, state, depth, &shape),
-                    _ => values(r, state, depth, &shape),
+                    Build::Dict => values(r, state, depth, &shape),
+                    Build::Enum => instances::member(r, &shape),
+                    _ => instances::instance(r, state, depth, &shape),
                 }
             }
             Token::Floats(seq, run) if run.len() <= MOST => runs::of_floats(seq, run).ok(),
@@ -199,12 +219,17 @@ unsafe fn moment<'i, R: Reader<'i>>(r: &mut R, bits: u64, zoned: bool) -> Option
 /// A dict whose keys come with their values.
 ///
 /// # Safety
-/// As for [`container`].
+/// As for [`container`]; `object` is a new dict.
 #[inline(always)]
-unsafe fn pairs<'i, R: Reader<'i>>(r: &mut R, state: &mut State<'_>, depth: usize, len: usize) -> Option<Owned> {
+unsafe fn pairs<'i, R: Reader<'i>>(
+    r: &mut R,
+    state: &mut State<'_>,
+    depth: usize,
+    object: Owned,
+    len: usize,
+) -> Option<Owned> {
     // SAFETY: the GIL is held; the reader has checked the bytes of `Leaf::Ascii`. Hashing strings runs no code.
     unsafe {
-        let object = Owned::new(ffi::PyDict_New())?;
         for before in 0..len {
             r.key();
             let Ok(Some(Leaf::Ascii(name))) = r.leaf() else { return None };
@@ -339,8 +364,15 @@ unsafe fn value<'i, R: Reader<'i>>(r: &mut R, state: &mut State<'_>, depth: usiz
     unsafe {
         let leaf = match r.leaf().ok()? {
             Some(leaf) => leaf,
-            // The number of a container comes before those of what it holds, and it may be referred to there.
-            None if marked || depth == 0 => return None,
+            None if depth == 0 => return None,
+            None if marked => {
+                // The number of a container comes before those of what it holds.
+                let at = state.len;
+                state.number(std::ptr::null_mut())?;
+                let made = nested(r, state, depth - 1)?;
+                state.numbered[at].write(made.get());
+                return Some((made, true));
+            }
             None => return Some((nested(r, state, depth - 1)?, true)),
         };
         let (made, is_container) = match leaf {

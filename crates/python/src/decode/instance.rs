@@ -14,7 +14,7 @@ use crate::decode::run::set_factory;
 use crate::error::{decode, raised, Result, Step};
 use crate::schema::node::accepts;
 use crate::schema::{NodeId, ANY};
-use crate::shapes::{Build, Shape, SAME_NAME};
+use crate::shapes::{lacks_keys, Build, Shape, SAME_NAME};
 use crate::types;
 use holdall_format::model::{KnownType, ShapeKind};
 use holdall_format::{Reader, Token};
@@ -146,24 +146,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline(never)]
     fn other_instance(&mut self, shape: &Rc<Shape>, len: usize) -> Result<Option<Owned>> {
         match &shape.build {
-            Build::Attributes { plan } => {
-                self.claim(len, shape.bytes)?;
-                let here = self.here();
-                // SAFETY: the GIL is held; the class, which is alive as it is permitted, has a `__dict__`; `object` is new.
-                unsafe {
-                    let object = plan.fresh()?;
-                    let object_id = self.take_id();
-                    self.opened(object_id, object.get());
-                    let dict = match shape.template(here)? {
-                        Some(template) => Owned::new(ffi::PyDict_Copy(template.get())),
-                        None => Owned::new(ffi::PyDict_New()),
-                    }
-                    .ok_or_else(raised)?;
-                    crate::classes::state::set_dict(object.get(), dict.clone())?;
-                    self.fill_fields(object, Some(dict), shape, object_id, HashCost::default())
+            Build::Attributes { plan } => self.instance_with_dict(plan, shape, len),
+            Build::Mixed { plan, places } => {
+                // SAFETY: whatever permits the class holds it.
+                if unsafe { lacks_keys(plan, places) } {
+                    return self.instance_with_dict(plan, shape, len);
                 }
-            }
-            Build::Mixed { plan, .. } => {
                 self.claim(len, shape.bytes)?;
                 // SAFETY: the GIL is held while a decoder lives; whatever permits the class holds it.
                 let object = unsafe { plan.fresh()? };
@@ -203,6 +191,25 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Build::Dict | Build::Slots { .. } | Build::Typed(_) | Build::Expected(_) => {
                 Err(decode("a layout out of place", self.here()))
             }
+        }
+    }
+
+    /// An instance all of whose fields are in its `__dict__`, which is a copy of the shape's template.
+    fn instance_with_dict(&mut self, plan: &Plan, shape: &Rc<Shape>, len: usize) -> Result<Option<Owned>> {
+        self.claim(len, shape.bytes)?;
+        let here = self.here();
+        // SAFETY: the GIL is held; the class, which is alive as it is permitted, has a `__dict__`; `object` is new.
+        unsafe {
+            let object = plan.fresh_without_room()?;
+            let object_id = self.take_id();
+            self.opened(object_id, object.get());
+            let dict = match shape.template(here)? {
+                Some(template) => Owned::new(ffi::PyDict_Copy(template.get())),
+                None => Owned::new(ffi::PyDict_New()),
+            }
+            .ok_or_else(raised)?;
+            crate::classes::state::set_dict(object.get(), dict.clone())?;
+            self.fill_fields(object, Some(dict), shape, object_id, HashCost::default())
         }
     }
 

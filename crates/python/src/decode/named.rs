@@ -1,11 +1,15 @@
 //! The names of permitted classes.
 
+use super::settled::Settled;
 use crate::memory::FxHashMap;
 use std::cell::RefCell;
 
 /// Which of the permitted classes has a stored name, found out once: of many, each is asked.
 #[derive(Debug, Default)]
-pub struct Named(RefCell<FxHashMap<String, usize>>);
+pub struct Named {
+    places: RefCell<FxHashMap<String, usize>>,
+    pub(super) settled: Settled,
+}
 
 // SAFETY: it is private, and only decoders, which hold the GIL, reach it.
 unsafe impl Sync for Named {}
@@ -24,11 +28,11 @@ impl Named {
     const MOST: usize = 1024;
 
     pub(crate) fn find(&self, name: &str) -> Option<usize> {
-        self.0.borrow().get(name).copied()
+        self.places.borrow().get(name).copied()
     }
 
     pub(crate) fn keep(&self, name: &str, at: usize) {
-        let mut known = self.0.borrow_mut();
+        let mut known = self.places.borrow_mut();
         if known.len() < Named::MOST {
             known.insert(name.to_owned(), at);
         }

@@ -207,9 +207,18 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if read.kind == ShapeKind::Dict || self.rules.schema.is_some() {
             return Ok(read);
         }
+        let lasts = self.options.resolver.is_none() && !self.r.trusted();
+        if let (true, Some(known)) = (lasts, self.options.settled(self.py).find(self.py, &read)) {
+            return Ok(known);
+        }
         match self.resolved(&read, at) {
             // The error is raised if an instance comes.
             Err(fault) if self.learns && fault.is_unknown() => Ok(read),
+            Ok(found) if lasts => {
+                // SAFETY: whatever permits the class holds it.
+                unsafe { self.options.settle(self.py, &read, &found) };
+                Ok(found)
+            }
             resolved => resolved,
         }
     }

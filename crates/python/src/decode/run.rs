@@ -567,7 +567,7 @@ pub(super) unsafe fn put_field<M>(frame: &Frame<M>, at: usize, value: Owned, her
             Build::Slots { offsets, .. } => {
                 replace(crate::classes::state::slot_mut(object.get(), offsets[at]), value.into_raw());
             }
-            Build::Mixed { places, .. } | Build::Based { places, .. } => {
+            Build::Mixed { places, .. } | Build::Based { places, .. } if frame.key.is_none() => {
                 let object = object.clone();
                 put(object.get(), &places[at], value, here)?
             }

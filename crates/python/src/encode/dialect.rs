@@ -138,6 +138,12 @@ pub trait Dialect: Sized {
         Ok(false)
     }
 
+    /// Writes a reference to an object that has one, if that needs nothing else.
+    #[inline(always)]
+    fn referred(_: &mut Encoder<'_, Self>, _object: Obj) -> Result<bool> {
+        Ok(false)
+    }
+
     /// The same for a string, if it has more than `held` references or if equal strings are written once.
     ///
     /// # Safety
@@ -295,6 +301,11 @@ impl<W: NativeWriter> Dialect for Native<W> {
     #[inline(always)]
     unsafe fn met_shared(encoder: &mut Encoder<'_, Self>, object: Obj) -> Result<bool> {
         encoder.met_in_place(object)
+    }
+
+    #[inline(always)]
+    fn referred(encoder: &mut Encoder<'_, Self>, object: Obj) -> Result<bool> {
+        Ok(encoder.referred_in_place(object))
     }
 
     #[inline(always)]

@@ -5,6 +5,7 @@ use super::{Encoder, Sharing};
 use crate::cpython::{references, Obj, Owned};
 use crate::encode::dialect::{Dialect, Native, NativeWriter};
 use crate::error::{self, Result};
+use crate::types::walker::BY_PARENT;
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
@@ -54,6 +55,19 @@ impl<'t, D: Dialect> Encoder<'t, D> {
         unsafe { self.met_shared(object) }
     }
 
+    /// Writes a reference to what has one; what has none yet is left as it is, and `false` returned.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    #[inline(always)]
+    pub(crate) unsafe fn referred(&mut self, object: Obj) -> Result<bool> {
+        // SAFETY: `object` is alive by contract.
+        if self.looks_closely || unsafe { !self.may_be_shared(object, BY_PARENT) } {
+            return Ok(false);
+        }
+        D::referred(self, object)
+    }
+
     #[inline(always)]
     pub(crate) unsafe fn met_shared(&mut self, object: Obj) -> Result<bool> {
         // SAFETY: `object` is alive, as for `met`.
@@ -62,8 +76,20 @@ impl<'t, D: Dialect> Encoder<'t, D> {
 }
 
 impl<W: NativeWriter> Encoder<'_, Native<W>> {
+    /// [`Encoder::referred`] for an object that may be shared, in the usual case: nobody asks which objects are met.
+    #[inline(always)]
+    pub(crate) fn referred_in_place(&mut self, object: Obj) -> bool {
+        if !matches!(self.sharing, Sharing::ByCount) || self.effort.is_some() || !self.tables.unmade.is_empty() {
+            return false;
+        }
+        let Some(number) = self.tables.memo.number(object) else { return false };
+        self.link(object);
+        self.w.reference(u64::from(number));
+        true
+    }
+
     /// Writes a reference if the object occurred before; else assigns an id at its place.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn met_in_place(&mut self, object: Obj) -> Result<bool> {
         // CPython has one object for each of these, but some of its own functions make others, so their sharing is not
         // part of the graph.
@@ -72,6 +98,12 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         if has_twins {
             return Ok(false);
         }
+        self.met_alone(object)
+    }
+
+    /// The same for an object without twins.
+    #[inline(never)]
+    fn met_alone(&mut self, object: Obj) -> Result<bool> {
         match &mut self.sharing {
             Sharing::Found(found) if !found.contains_key(&(object as usize)) => return Ok(false),
             _ => {}

@@ -134,7 +134,7 @@ impl<D: Dialect> Encoder<'_, D> {
                 if seq == Seq::List && self.dialect.marks_items() {
                     D::mark_item(self);
                 }
-                if self.leaf(item, BY_PARENT)? {
+                if self.leaf(item, BY_PARENT)? || self.referred(item)? {
                     continue;
                 }
                 if let Some(&next) = items.get(at + 1) {

@@ -11,8 +11,8 @@ pub mod typed;
 use crate::classes::defaults::Defaulted;
 use crate::classes::how::Base;
 use crate::classes::plan::Plan;
-use crate::cpython::class::_PyType_Lookup;
-use crate::cpython::{dict, Obj, Owned, Type};
+use crate::classes::state::{has_setter, set_plain_attribute};
+use crate::cpython::{dict, split, Obj, Owned, Type};
 use crate::error::{decode, raised, refusal, refused, Result, NOWHERE};
 use crate::memory::Vec;
 use decided::{Decided, Verdict, Verdicts};
@@ -258,15 +258,31 @@ pub(crate) fn places(plan: &Plan, names: &[Owned]) -> Result<Vec<Place>> {
             if !plan.has_dict {
                 return Ok(Place::Nowhere);
             }
-            // SAFETY: the plan holds its class, and the class holds the attribute that is found.
-            unsafe {
-                let found = _PyType_Lookup(plan.class(), name.get());
-                // A data descriptor would run code or store the value elsewhere.
-                let is_data = !found.is_null() && (*ffi::Py_TYPE(found)).tp_descr_set.is_some();
-                Ok(if is_data { Place::Hidden(name.clone()) } else { Place::Attribute(name.clone()) })
-            }
+            // SAFETY: the class is alive while its plan is made use of.
+            let is_data = unsafe { has_setter(plan.class(), name.get()) };
+            Ok(if is_data { Place::Hidden(name.clone()) } else { Place::Attribute(name.clone()) })
         })
         .collect()
+}
+
+/// Whether all fields are attributes, and the class has no room for them among the keys that its instances share: each instance gets a
+/// dict of its own then, which is made sooner as a whole than attribute by attribute.
+///
+/// # Safety
+/// The plan's class is alive.
+#[inline(always)]
+pub unsafe fn lacks_keys(plan: &Plan, places: &[Place]) -> bool {
+    // SAFETY: by the contract; only the keys of a class are looked at whose instances' dicts CPython manages.
+    plan.managed_dict && plan.is_bare() && unsafe { !split::has_room(plan.class(), places.iter().map(attribute)) }
+}
+
+/// The name of an attribute's place; null: it is another place.
+#[inline(always)]
+fn attribute(place: &Place) -> Obj {
+    match place {
+        Place::Attribute(name) => name.get(),
+        _ => std::ptr::null_mut(),
+    }
 }
 
 /// Stores a field's value.
@@ -282,7 +298,7 @@ pub unsafe fn put(object: Obj, place: &Place, value: Owned, at: usize) -> Result
                 crate::cpython::replace(crate::classes::state::slot_mut(object, *offset), value.into_raw())
             }
             Place::Attribute(name) => {
-                if ffi::PyObject_GenericSetAttr(object, name.get(), value.get()) != 0 {
+                if !set_plain_attribute(object, name.get(), value) {
                     return Err(refused("an attribute can't be set", at));
                 }
             }

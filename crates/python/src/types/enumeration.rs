@@ -55,14 +55,20 @@ pub fn member(py: Python<'_>, class: Type, name: &Owned, at: usize) -> Result<Ow
     }
 }
 
-/// The member of that value, where the class keeps it: as `Enum.__new__` looks it up, behind three calls of Python functions.
-fn by_value<'py>(class: &Bound<'py, PyAny>, value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+/// Whether the metaclass of an enumeration is the standard library's own.
+pub fn has_usual_metaclass(class: &Bound<'_, PyAny>) -> PyResult<bool> {
     static USUAL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let py = class.py();
     let usual = USUAL.get_or_try_init(py, || {
         PyResult::Ok(py.import("enum")?.getattr("EnumMeta")?.cast_into::<PyType>()?.unbind())
     })?;
-    if !value.is_exact_instance_of::<PyInt>() || !class.get_type().is(usual) {
+    Ok(class.get_type().is(usual))
+}
+
+/// The member of that value, where the class keeps it: as `Enum.__new__` looks it up, behind three calls of Python functions.
+fn by_value<'py>(class: &Bound<'py, PyAny>, value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = value.py();
+    if !value.is_exact_instance_of::<PyInt>() || !has_usual_metaclass(class)? {
         return Ok(None);
     }
     match class.getattr(intern!(py, "_value2member_map_"))?.cast::<PyDict>() {

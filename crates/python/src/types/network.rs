@@ -160,7 +160,7 @@ fn make(class: &Bound<'_, PyType>, text: &str, is_4: bool) -> Result<Option<Owne
             (intern!(py, "_prefixlen"), &prefix),
         ];
         for (name, value) in fields {
-            if ffi::PyObject_GenericSetAttr(made.get(), name.as_ptr(), value.get()) != 0 {
+            if !state::set_plain_attribute(made.get(), name.as_ptr(), value.clone()) {
                 return Err(raised());
             }
         }

@@ -1,19 +1,24 @@
-//! Instances in small messages that are loaded by a type: built as an earlier message of the same layout was. What no message has
-//! shown yet is left to a decoder, and so is whatever takes code of the program's.
+//! Instances in small messages, built as an earlier message of the same layout was. What no message has shown yet is left to a decoder,
+//! and so is whatever takes code of the program's.
 
-use super::{all_names, value, State};
+use super::{all_names, container, members, pairs, value, values, Classes, State, MOST, MOST_INSTANCES, MOST_KEYS};
+use crate::classes::how::Base;
 use crate::classes::plan::{self, Plan};
-use crate::classes::state::{allocate, slot_mut};
+use crate::classes::state::{allocate, has_setter, set_dict, set_plain_attribute, slot_mut};
 use crate::cpython::class::_PyType_Lookup;
-use crate::cpython::{fill, Owned, Type};
+use crate::cpython::{dict, fill, int, Owned, Type};
+use crate::decode::leaves::of_any_leaf;
+use crate::decode::settled::Settled;
 use crate::schema::node::Scalar;
 use crate::schema::Schema;
+use crate::shapes::classes::without_schema;
 use crate::shapes::typed::{FieldPlaces, StoredBy, Typed};
-use crate::shapes::{names, Build, Place, Shape};
-use crate::types::{number, textual};
+use crate::shapes::{lacks_keys, names, put, Build, Place, Shape};
+use crate::types::enumeration::has_usual_metaclass;
+use crate::types::{self, new_of, number, textual};
 use holdall_format::model::{self, KnownType, Leaf};
-use holdall_format::Reader;
-use pyo3::{ffi, intern, Python};
+use holdall_format::{Reader, Token};
+use pyo3::{ffi, intern, Bound, Python};
 use std::rc::Rc;
 
 /// In place of a class's index, for a layout of members of an enumeration.
@@ -24,17 +29,44 @@ const MEMBER: u32 = u32::MAX;
 /// # Safety
 /// The GIL is held.
 #[inline(always)]
-pub(super) unsafe fn layout(token: &model::Shape<'_>, state: &mut State<'_>) -> Option<Rc<Shape>> {
+pub(super) unsafe fn layout<'i, R: Reader<'i>>(
+    r: &R,
+    token: &model::Shape<'_>,
+    state: &mut State<'_>,
+) -> Option<Rc<Shape>> {
     // SAFETY: the GIL is held, by contract.
     let py = unsafe { Python::assume_attached() };
-    let schema = state.schema?;
-    let known = schema.shapes.find(py, token)?;
+    let shape = match state.classes {
+        Classes::Nobody => return None,
+        Classes::Schema(schema) => {
+            let known = schema.shapes.find(py, token)?;
+            all_names(state, token, &known)?;
+            // Whether the class is the one that the type wants in this place, is seen in the end.
+            let matched = known.matched.borrow();
+            let of_class = |(serial, class, _): &&(u64, u32, _)| *serial == schema.serial && *class != MEMBER;
+            matched.iter().find(of_class)?.2.clone()
+        }
+        Classes::Settled(settled) => settled_layout(r, py, token, state, settled)?,
+    };
+    state.keep(&shape)?;
+    Some(shape)
+}
+
+/// The same without a type. What a trusted message has is not settled.
+#[inline(always)]
+fn settled_layout<'i, R: Reader<'i>>(
+    r: &R,
+    py: Python<'_>,
+    token: &model::Shape<'_>,
+    state: &mut State<'_>,
+    settled: &Settled,
+) -> Option<Rc<Shape>> {
+    if r.trusted() {
+        return None;
+    }
+    let known = without_schema(py).find(py, token)?;
     all_names(state, token, &known)?;
-    // Whether the class is the one that the type wants in this place, is seen in the end.
-    let matched = known.matched.borrow();
-    let (_, _, shape) = matched.iter().find(|(serial, class, _)| *serial == schema.serial && *class != MEMBER)?;
-    state.keep(shape)?;
-    Some(shape.clone())
+    settled.find(py, &known)
 }
 
 /// Whether an instance can be let go without any code of the program's, should the message turn out to be none for this.
@@ -47,7 +79,7 @@ unsafe fn goes_quietly(class: Type) -> bool {
     unsafe { (*class).tp_finalize.is_none() && (*class).tp_del.is_none() }
 }
 
-/// An instance of a class of the type, all of whose fields are stored, by position.
+/// An instance of a layout's class.
 ///
 /// # Safety
 /// The GIL is held; what `state` has is alive.
@@ -58,9 +90,147 @@ pub(super) unsafe fn instance<'i, R: Reader<'i>>(
     depth: usize,
     shape: &Rc<Shape>,
 ) -> Option<Owned> {
-    let (Build::Typed(typed), Some(plan), Some(schema)) = (&shape.build, &shape.plan, state.schema) else {
+    state.instances += 1;
+    if state.instances > MOST_INSTANCES {
         return None;
-    };
+    }
+    // SAFETY: whoever permits the class holds it; offsets, indices and places belong to it. A new instance is empty, and nobody else has
+    // seen it before it is full.
+    unsafe {
+        match &shape.build {
+            Build::Typed(typed) => typed_instance(r, state, depth, shape, typed),
+            _ if !matches!(state.classes, Classes::Settled(_)) => None,
+            Build::Slots { class, offsets } if goes_quietly(*class) => {
+                let object = allocate(*class, 0).ok()?;
+                for &offset in offsets {
+                    *slot_mut(object.get(), offset) = value(r, state, depth)?.0.into_raw();
+                }
+                Some(object)
+            }
+            Build::NamedTuple { class, order } if goes_quietly(*class) => {
+                let object = allocate(*class, order.len() as isize).ok()?;
+                for &at in order {
+                    fill::tuple_item(object.get(), at, value(r, state, depth)?.0);
+                }
+                Some(object)
+            }
+            Build::Mixed { plan, places }
+                if plan.is_bare() && goes_quietly(plan.class()) && !lacks_keys(plan, places) =>
+            {
+                let object = plan.fresh().ok()?;
+                for place in places {
+                    put(object.get(), place, value(r, state, depth)?.0, 0).ok()?;
+                }
+                Some(object)
+            }
+            Build::Based { class, base, places } if goes_quietly(*class) => {
+                let object = based(r, state, depth, *class, *base)?;
+                for place in places {
+                    put(object.get(), place, value(r, state, depth)?.0, 0).ok()?;
+                }
+                Some(object)
+            }
+            Build::Attributes { plan } | Build::Mixed { plan, .. } if plan.is_bare() && goes_quietly(plan.class()) => {
+                let object = allocate(plan.class(), 0).ok()?;
+                let dict = values(r, state, depth, shape)?;
+                set_dict(object.get(), dict).ok()?;
+                Some(object)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// An instance of a subclass of a builtin, with its content as that builtin.
+///
+/// # Safety
+/// As for [`instance`]; `class` is derived from `base`, and its instances go quietly.
+#[inline(never)]
+unsafe fn based<'i, R: Reader<'i>>(
+    r: &mut R,
+    state: &mut State<'_>,
+    depth: usize,
+    class: Type,
+    base: Base,
+) -> Option<Owned> {
+    // SAFETY: by the contract. The builtins' own constructors run no code of the program's for content of their own types, whose members
+    // have their hashes.
+    unsafe {
+        match base {
+            Base::Str | Base::Bytes | Base::Int | Base::Float => {
+                let content = of_any_leaf(r.leaf().ok()??)?;
+                new_of(base, class, Some(content)).ok()
+            }
+            Base::Tuple => {
+                let content = container(r, state, depth)?;
+                let items = Some(content.get()).filter(|&made| ffi::PyTuple_CheckExact(made) != 0)?;
+                let len = ffi::PyTuple_GET_SIZE(items);
+                let object = allocate(class, len).ok()?;
+                for at in 0..len {
+                    fill::tuple_item(object.get(), at as usize, Owned::borrowed(ffi::PyTuple_GET_ITEM(items, at)));
+                }
+                Some(object)
+            }
+            Base::List => {
+                let content = container(r, state, depth)?;
+                let items = Some(content.get()).filter(|&made| ffi::PyList_CheckExact(made) != 0)?;
+                let object = new_of(base, class, None).ok()?;
+                (ffi::PyList_SetSlice(object.get(), 0, 0, items) == 0).then_some(object)
+            }
+            Base::FrozenSet => {
+                let content = container(r, state, depth)?;
+                new_of(base, class, Some(content)).ok()
+            }
+            Base::Set => match r.next().ok()? {
+                Token::Set(len @ ..=MOST) => members(r, state, new_of(base, class, None).ok()?, len),
+                _ => None,
+            },
+            Base::Dict | Base::OrderedDict => match r.next().ok()? {
+                Token::Dict(len @ ..=MOST_KEYS) => pairs(r, state, depth, new_of(base, class, None).ok()?, len),
+                _ => None,
+            },
+            Base::Exception => exception(r, state, class),
+            _ => None,
+        }
+    }
+}
+
+/// An exception with its arguments, which are leaves, and nothing else that it sets itself.
+///
+/// # Safety
+/// As for [`instance`]; `class` is an exception.
+unsafe fn exception<'i, R: Reader<'i>>(r: &mut R, state: &mut State<'_>, class: Type) -> Option<Owned> {
+    // SAFETY: by the contract; what is read is looked at by its type.
+    unsafe {
+        let py = Python::assume_attached();
+        let Token::Tuple(2) = r.next().ok()? else { return None };
+        let ((arguments, _), (stored, _)) = (value(r, state, 1)?, value(r, state, 1)?);
+        let usual = ffi::PyTuple_CheckExact(arguments.get()) != 0
+            && ffi::PyDict_CheckExact(stored.get()) != 0
+            && dict::len(stored.get()) == 0
+            && !types::exception::is_of_parts(py, class).ok()?;
+        if !usual {
+            return None;
+        }
+        let object = types::exception::empty(py, class, None, 0).ok()?;
+        types::exception::initialise(py, &object, &arguments, &[], 0).ok()?;
+        Some(object)
+    }
+}
+
+/// An instance of a class of the type, all of whose fields are stored, by position.
+///
+/// # Safety
+/// As for [`instance`].
+#[inline(always)]
+unsafe fn typed_instance<'i, R: Reader<'i>>(
+    r: &mut R,
+    state: &mut State<'_>,
+    depth: usize,
+    shape: &Shape,
+    typed: &Typed,
+) -> Option<Owned> {
+    let (Some(plan), Classes::Schema(schema)) = (&shape.plan, state.classes) else { return None };
     // SAFETY: the schema holds the class, to which the places belong; a new instance is empty.
     unsafe {
         let object = fresh(typed, plan, schema)?;
@@ -74,11 +244,7 @@ pub(super) unsafe fn instance<'i, R: Reader<'i>>(
                 Place::Item(at) => fill::tuple_item(object.get(), *at, made),
                 Place::Attribute(name) => {
                     // A property of that name is the program's code.
-                    let found = _PyType_Lookup(plan.class(), name.get());
-                    if !found.is_null() && (*ffi::Py_TYPE(found)).tp_descr_set.is_some() {
-                        return None;
-                    }
-                    if ffi::PyObject_GenericSetAttr(object.get(), name.get(), made.get()) != 0 {
+                    if has_setter(plan.class(), name.get()) || !set_plain_attribute(object.get(), name.get(), made) {
                         return None;
                     }
                 }
@@ -109,48 +275,77 @@ unsafe fn fresh(typed: &Typed, plan: &Plan, schema: &Schema) -> Option<Owned> {
         match typed.way {
             FieldPlaces::Slots => allocate(plan.class(), 0).ok(),
             FieldPlaces::Tuple => allocate(plan.class(), class.fields.len() as isize).ok(),
-            FieldPlaces::Instance if plan.is_bare() => allocate(plan.class(), 0).ok(),
+            FieldPlaces::Instance if plan.is_bare() => plan.fresh().ok(),
             FieldPlaces::Instance | FieldPlaces::Dict => None,
         }
     }
 }
 
-/// A member of an enumeration, by its name.
+/// The enumeration of a layout.
 ///
 /// # Safety
 /// The GIL is held.
-pub(super) unsafe fn member<'i, R: Reader<'i>>(
-    r: &mut R,
+pub(super) unsafe fn enumeration<'i, R: Reader<'i>>(
+    r: &R,
     token: &model::Shape<'_>,
     state: &mut State<'_>,
-) -> Option<Owned> {
+) -> Option<Rc<Shape>> {
+    // SAFETY: the GIL is held, by contract.
+    let py = unsafe { Python::assume_attached() };
+    let shape = match state.classes {
+        Classes::Nobody => return None,
+        Classes::Schema(schema) => {
+            let known = schema.shapes.find(py, token)?;
+            all_names(state, token, &known)?;
+            let matched = known.matched_with(schema.serial, MEMBER);
+            match matched {
+                Some(shape) => shape,
+                None => {
+                    // SAFETY: the GIL is held, by contract.
+                    let plan = unsafe { wanted_enumeration(schema, py, &known)? };
+                    let shape = Rc::new(Shape { plan: Some(plan), ..known.like(Build::Enum, known.names.clone()) });
+                    known.match_with(schema.serial, MEMBER, &shape);
+                    shape
+                }
+            }
+        }
+        Classes::Settled(settled) => settled_layout(r, py, token, state, settled)?,
+    };
+    state.keep(&shape)?;
+    Some(shape)
+}
+
+/// A member of an enumeration, by its name.
+///
+/// # Safety
+/// The GIL is held, and the enumeration alive.
+pub(super) unsafe fn member<'i, R: Reader<'i>>(r: &mut R, shape: &Shape) -> Option<Owned> {
+    let plan = shape.plan.as_ref().filter(|plan| is_usual(plan))?;
     // SAFETY: the GIL is held, by contract; the reader has checked the bytes of `Leaf::Ascii`. Attributes are looked up in the class
     // itself, and no name of a member runs code.
     unsafe {
-        let (py, schema) = (Python::assume_attached(), state.schema?);
-        let known = schema.shapes.find(py, token)?;
-        all_names(state, token, &known)?;
-        state.keep(&known)?;
-        let matched = known.matched_with(schema.serial, MEMBER);
-        let shape = match matched {
-            Some(shape) => shape,
-            None => {
-                let plan = enumeration(schema, py, &known)?;
-                let shape = Rc::new(Shape { plan: Some(plan), ..known.like(Build::Enum, known.names.clone()) });
-                known.match_with(schema.serial, MEMBER, &shape);
-                shape
+        let py = Python::assume_attached();
+        let class = Bound::from_borrowed_ptr(py, plan.class().cast());
+        let (key, map) = match r.leaf() {
+            Ok(Some(Leaf::Ascii(name))) => (names::name(name)?, intern!(py, "_member_map_")),
+            // A union of flags, which the class keeps from the time when it was made. Other metaclasses may look values up as they like.
+            Ok(Some(Leaf::Int(value))) if has_usual_metaclass(&class).is_ok_and(|usual| usual) => {
+                (int::from_value(value)?, intern!(py, "_value2member_map_"))
             }
+            _ => return None,
         };
-        let class = shape.plan.as_ref()?.class();
-        let Ok(Some(Leaf::Ascii(name))) = r.leaf() else { return None };
-        let name = names::name(name)?;
-        let members = _PyType_Lookup(class, intern!(py, "_member_map_").as_ptr());
+        let members = _PyType_Lookup(plan.class(), map.as_ptr());
         if members.is_null() || ffi::PyDict_CheckExact(members) == 0 {
             return None;
         }
-        let found = ffi::PyDict_GetItemWithError(members, name.get());
-        (!found.is_null() && ffi::Py_TYPE(found) == class).then(|| Owned::borrowed(found))
+        let found = ffi::PyDict_GetItemWithError(members, key.get());
+        (!found.is_null() && ffi::Py_TYPE(found) == plan.class()).then(|| Owned::borrowed(found))
     }
+}
+
+/// Whether members are found by their names, and nobody has said otherwise.
+fn is_usual(plan: &Plan) -> bool {
+    matches!(plan.how, crate::classes::how::How::Enum) && plan.registration.is_none()
 }
 
 /// The enumeration of the type that a stored name means, if nobody has said otherwise.
@@ -158,7 +353,7 @@ pub(super) unsafe fn member<'i, R: Reader<'i>>(
 /// # Safety
 /// The GIL is held.
 #[cold]
-unsafe fn enumeration(schema: &Schema, py: Python<'_>, shape: &Shape) -> Option<Rc<Plan>> {
+unsafe fn wanted_enumeration(schema: &Schema, py: Python<'_>, shape: &Shape) -> Option<Rc<Plan>> {
     let name = shape.stored_name().ok()?;
     let class = schema.permitted.get(name)?;
     let is_wanted = |scalar: &Scalar| matches!(scalar, Scalar::Enum { class: own, .. } if own.get() == class.get());
@@ -167,8 +362,7 @@ unsafe fn enumeration(schema: &Schema, py: Python<'_>, shape: &Shape) -> Option<
     }
     // SAFETY: the schema holds the class.
     let plan = unsafe { plan::known(py, class.get().cast())? };
-    let is_usual = matches!(plan.how, crate::classes::how::How::Enum) && plan.registration.is_none();
-    is_usual.then_some(plan)
+    is_usual(&plan).then_some(plan)
 }
 
 /// A decimal or a UUID.

@@ -6,10 +6,10 @@ use super::super::run::CHANGED;
 use super::super::Decoder;
 use super::shapes::unknown;
 use crate::budget::hash_cost::HashCost;
-use crate::classes::state::{allocate, slot_mut};
+use crate::classes::state::{allocate, set_attribute, slot_mut};
 use crate::cpython::{replace, text, Obj, Owned, Type};
 use crate::decode::dialect::Dialect;
-use crate::error::{decode, invalid, raised, Fault, Result, Step};
+use crate::error::{decode, invalid, raised, refused, Fault, Result, Step};
 use crate::memory::Vec;
 use crate::schema::class::{utf8, Class};
 use crate::schema::node::accepts;
@@ -474,6 +474,11 @@ pub(crate) unsafe fn place(object: Obj, place: &Place, value: Owned, at: usize) 
                 replace(slot_mut(object, *offset), value.into_raw());
                 Ok(())
             }
+            // The place was found when the type was read, and the class may have got a property of that name since.
+            Place::Attribute(name) => match set_attribute(object, name.get(), value) {
+                true => Ok(()),
+                false => Err(refused("an attribute can't be set", at)),
+            },
             _ => put(object, place, value, at),
         }
     }
