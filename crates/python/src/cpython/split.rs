@@ -164,9 +164,8 @@ pub unsafe fn has_room(class: Type, names: impl Iterator<Item = Obj>) -> bool {
             if name.is_null() {
                 return true;
             }
-            if !(at < count && is_at(at, name)) && !(0..count).any(|at| is_at(at, name)) {
-                lacking += 1;
-            }
+            let is_there = (at < count && is_at(at, name)) || (0..count).any(|at| is_at(at, name));
+            lacking += isize::from(!is_there);
         }
         // A new instance takes some of the room itself.
         lacking == 0 || lacking < (*keys).usable

@@ -435,6 +435,11 @@ pub fn initialise(py: Python<'_>, object: &Owned, args: &Owned, fields: &[(Owned
     let args = held(py, args);
     let args = args.cast::<PyTuple>().map_err(PyErr::from)?;
     // SAFETY: the caller holds `object`, an exception, which holds its class.
+    if args.is_empty() && fields.is_empty() && unsafe { is_plain(nearest(ffi::Py_TYPE(object.get()))) } {
+        // The constructor has made it so.
+        return Ok(());
+    }
+    // SAFETY: the caller holds `object`, an exception, which holds its class.
     let (error, builtin): (Bound<'_, PyAny>, Bound<'_, PyAny>) = unsafe {
         let builtin = nearest(ffi::Py_TYPE(object.get()));
         (Bound::from_borrowed_ptr(py, object.get()), Bound::from_borrowed_ptr(py, builtin.cast()))
