@@ -1,7 +1,7 @@
 //! Instances in small messages, built as an earlier message of the same layout was. What no message has shown yet is left to a decoder,
 //! and so is whatever takes code of the program's.
 
-use super::{all_names, container, members, pairs, value, values, Classes, State, MOST, MOST_INSTANCES, MOST_KEYS};
+use super::{all_names, items, members, pairs, value, values, Classes, State, MOST, MOST_INSTANCES, MOST_KEYS};
 use crate::classes::how::Base;
 use crate::classes::plan::{self, Plan};
 use crate::classes::state::{allocate, has_setter, set_dict, set_plain_attribute, slot_mut};
@@ -16,7 +16,7 @@ use crate::shapes::typed::{FieldPlaces, StoredBy, Typed};
 use crate::shapes::{lacks_keys, names, put, Build, Place, Shape};
 use crate::types::enumeration::has_usual_metaclass;
 use crate::types::{self, new_of, number, textual};
-use holdall_format::model::{self, KnownType, Leaf};
+use holdall_format::model::{self, KnownType, Leaf, Seq};
 use holdall_format::{Reader, Token};
 use pyo3::{ffi, intern, Bound, Python};
 use std::rc::Rc;
@@ -162,33 +162,32 @@ unsafe fn based<'i, R: Reader<'i>>(
                 new_of(base, class, Some(content)).ok()
             }
             Base::Tuple => {
-                let content = container(r, state, depth)?;
-                let items = Some(content.get()).filter(|&made| ffi::PyTuple_CheckExact(made) != 0)?;
-                let len = ffi::PyTuple_GET_SIZE(items);
-                let object = allocate(class, len).ok()?;
+                let Token::Tuple(len @ ..=MOST) = r.next().ok()? else { return None };
+                let object = allocate(class, len as isize).ok()?;
                 for at in 0..len {
-                    fill::tuple_item(object.get(), at as usize, Owned::borrowed(ffi::PyTuple_GET_ITEM(items, at)));
+                    fill::tuple_item(object.get(), at, value(r, state, depth)?.0);
                 }
                 Some(object)
             }
             Base::List => {
-                let content = container(r, state, depth)?;
-                let items = Some(content.get()).filter(|&made| ffi::PyList_CheckExact(made) != 0)?;
+                let Token::List(len @ ..=MOST) = r.next().ok()? else { return None };
+                let content = items(r, state, depth, Seq::List, len)?;
                 let object = new_of(base, class, None).ok()?;
-                (ffi::PyList_SetSlice(object.get(), 0, 0, items) == 0).then_some(object)
+                (ffi::PyList_SetSlice(object.get(), 0, 0, content.get()) == 0).then_some(object)
+            }
+            Base::Set => {
+                let Token::Set(len @ ..=MOST) = r.next().ok()? else { return None };
+                members(r, state, new_of(base, class, None).ok()?, len)
             }
             Base::FrozenSet => {
-                let content = container(r, state, depth)?;
+                let Token::FrozenSet(len @ ..=MOST) = r.next().ok()? else { return None };
+                let content = members(r, state, Owned::new(ffi::PyFrozenSet_New(std::ptr::null_mut()))?, len)?;
                 new_of(base, class, Some(content)).ok()
             }
-            Base::Set => match r.next().ok()? {
-                Token::Set(len @ ..=MOST) => members(r, state, new_of(base, class, None).ok()?, len),
-                _ => None,
-            },
-            Base::Dict | Base::OrderedDict => match r.next().ok()? {
-                Token::Dict(len @ ..=MOST_KEYS) => pairs(r, state, depth, new_of(base, class, None).ok()?, len),
-                _ => None,
-            },
+            Base::Dict => {
+                let Token::Dict(len @ ..=MOST_KEYS) = r.next().ok()? else { return None };
+                pairs(r, state, depth, new_of(base, class, None).ok()?, len)
+            }
             Base::Exception => exception(r, state, class),
             _ => None,
         }
