@@ -68,7 +68,7 @@ bench-lisp: override ARGS += --only sbcl
 bench-lisp: bench ## of these, cl-binary-store's data sets beside SBCL; CL_BINARY_STORE=the library's source
 
 ##@ Check
-.PHONY: test-all versions-page bench-versions check test beside-the-build beside-the-tests lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-readers check-versions peers check-evolution-peers corpora test-integrations suites-integrations bench-integrations test-bundles bench-bundles test-scale bench-scale simulate-scale campaign-scale interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
+.PHONY: test-all versions-page bench-versions check test beside-the-build beside-the-tests lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-readers check-versions peers check-evolution-peers corpora test-integrations suites-integrations bench-integrations test-bundles bench-bundles test-torch bench-torch test-scale bench-scale simulate-scale campaign-scale interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
 # `+`: what stands in a variable is not seen to be make, which would keep its jobs to itself.
 STEP = +@$(MAKE) --no-print-directory
 # What takes more than a few seconds: hostile inputs, deep graphs, processes that are killed, random graphs, whole programs.
@@ -255,6 +255,17 @@ IN_BUNDLES = PYTHONPATH=$(CURDIR):$(CURDIR)/python $(BUNDLES)/bin/python
 test-bundles: $(EXTENSION) $(BUNDLES)/.stamp ## the objects of pandas, pyarrow, scikit-learn and others that register_known permits, with those libraries. ARGS="-k pandas"
 	$(IN_BUNDLES) -m pytest -q -p no:cacheprovider -c tests/bundles/pytest.ini --rootdir . tests/bundles $(ARGS)
 
+# PyTorch's wheel brings gigabytes of CUDA with it.
+TORCH := .venv-torch
+IN_TORCH = PYTHONPATH=$(CURDIR):$(CURDIR)/python $(TORCH)/bin/python
+test-torch: $(EXTENSION) $(TORCH)/.stamp ## the same of PyTorch's, in an environment of 5 GB; its rows of docs/bundles.md's table
+	$(IN_TORCH) -m pytest -q -p no:cacheprovider -c tests/bundles/pytest.ini --rootdir . \
+		tests/bundles/test_contract.py tests/bundles/test_page.py tests/bundles/test_tensors.py -k "torch or tensors" $(ARGS)
+
+bench-torch: $(TORCH)/.stamp ## PyTorch's rows of the table of ratios, into docs/bundles.md
+	$(RELEASE)
+	@$(IN_TORCH) -m tests.bundles.ratios --only torch --write $(ARGS)
+
 bench-bundles: $(BUNDLES)/.stamp ## the table of ratios to pickle, interleaved, into docs/bundles.md
 	$(RELEASE)
 	@$(IN_BUNDLES) -m tests.bundles.ratios $(ARGS)
@@ -433,6 +444,11 @@ $(SCALE)/.stamp: tests/scale/requirements.txt | $(VENV)/.stamp-venv
 $(BUNDLES)/.stamp: tests/bundles/requirements.txt | $(VENV)/.stamp-venv
 	$(BIN)/python -m venv $(BUNDLES)
 	$(BUNDLES)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --requirement $<
+	@touch $@
+
+$(TORCH)/.stamp: tests/bundles/requirements-torch.txt | $(VENV)/.stamp-venv
+	$(BIN)/python -m venv $(TORCH)
+	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --requirement $<
 	@touch $@
 
 $(ZOO)/.stamp: tests/zoo/requirements.txt | $(VENV)/.stamp-venv

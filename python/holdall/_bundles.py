@@ -26,6 +26,7 @@ _LIBRARIES = {
     "shapely": "shapely",
     "sklearn": "sklearn",
     "sqlalchemy": "sqlalchemy",
+    "torch": "torch",
 }
 _NEEDS = {"pillow": "pillow", "sklearn": "scikit-learn"}
 _registered: set[str] = set()
@@ -38,6 +39,9 @@ class Known(NamedTuple):
 
     fills: `decode` is given an empty instance and what was stored, so the instance may be within its own content. Else it gives
         the instance.
+    constructor: a function of the library's that makes the instance of several arguments and takes nothing for granted, and for each the
+        classes of which it may be. A state that is a tuple of such goes to it, without a function of ours between; others to `decode`.
+    remaining: only those instances are stored so that the format has no form for, and are refused else.
     """
 
     cls: type[Any]
@@ -45,13 +49,15 @@ class Known(NamedTuple):
     encode: Callable[[Any], Any]
     decode: Callable[..., Any]
     fills: bool = False
+    constructor: tuple[Callable[..., Any], list[list[type[Any]]]] | None = None
+    remaining: bool = False
 
 
 def register_known(*names: str) -> None:
     """Permit the classes of well-known libraries in every `loads` of this process, and say how they are stored.
 
     names: "django", "networkx", "numpy" (its masked arrays and random generators: arrays need no bundle), "pandas", "pillow", "polars",
-        "pyarrow", "pydantic" (its own values: models need `register`), "scipy" (sparse arrays), "shapely", "sklearn", "sqlalchemy". Each library is imported.
+        "pyarrow", "pydantic" (its own values: models need `register`), "scipy" (sparse arrays), "shapely", "sklearn", "sqlalchemy", "torch". Each library is imported.
 
     What a library's class is stored as is data: loading imports nothing and calls nothing that the data name, and checks what the
     library's own code takes for granted. Subclasses are not covered, and a class that the program has registered itself stays as it
@@ -86,14 +92,23 @@ def _register(bundle: str) -> None:
             f'holdall.register_known("{bundle}") needs {package}: {error}', name=error.name
         ) from None
     known: Iterable[Known] = module.known()
-    for cls, name, encode, decode, fills in known:
+    for cls, name, encode, decode, fills, constructor, remaining in known:
         classes.add(cls)
-        _core.register_class(cls, name, (), 1, {}, None, encode, decode, None, bundled=True, fills=fills)
+        _core.register_class(
+            *(cls, name, (), 1, {}, None, encode, decode, None),
+            bundled=True,
+            fills=fills,
+            remaining=remaining,
+            constructor=constructor,
+        )
 
 
 def bundle_of(name: str) -> str | None:
     """The bundle that would permit a class, by its full name, if it has not been asked for. The native side's errors name it."""
     library = name.partition(".")[0]
+    # Those with attributes are the state dicts of PyTorch's modules.
+    if name == "collections.OrderedDict" and "torch" in sys.modules:
+        library = "torch"
     bundle = _LIBRARIES.get(library)
     if bundle is None or bundle in _registered:
         return None

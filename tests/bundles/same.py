@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
 
 import numpy as np
@@ -47,8 +48,10 @@ def _same(a: Any, b: Any, path: str, seen: dict[int, Any]) -> None:
         _check(len(a) == len(b), path, "length", a, b)
         for at, (one, other) in enumerate(zip(a, b, strict=True)):
             _same(one, other, f"{path}[{at}]", seen)
-    elif cls is dict:
+    elif cls in (dict, OrderedDict):
         _check(list(a) == list(b), path, "keys", list(a), list(b))
+        if cls is OrderedDict:
+            _same(vars(a), vars(b), f"{path}.__dict__", seen)
         for key in a:
             _same(a[key], b[key], f"{path}[{key!r}]", seen)
     elif module == "pandas":
@@ -213,6 +216,34 @@ def _same_rows(a: Any, b: Any, path: str, seen: dict[int, Any]) -> None:
     _same(dict(getattr(a, "_mapping", a)), dict(getattr(b, "_mapping", b)), path, seen)
 
 
+def _same_tensors(a: Any, b: Any, path: str, seen: dict[int, Any]) -> None:
+    import torch
+
+    if isinstance(a, torch.UntypedStorage):
+        _check(bytes(a) == bytes(b), path, "bytes", a, b)
+        return
+    if not isinstance(a, torch.Tensor):
+        _check(a == b, path, "value", a, b)
+        return
+    for what in ("dtype", "shape", "layout", "device", "requires_grad"):
+        _check(getattr(a, what) == getattr(b, what), path, what, getattr(a, what), getattr(b, what))
+    _check((a.is_conj(), a.is_neg()) == (b.is_conj(), b.is_neg()), path, "conjugation", a, b)
+    _same(a.__dict__, b.__dict__, f"{path}.__dict__", seen)
+    if a.layout is torch.sparse_coo:
+        _check(a.is_coalesced() == b.is_coalesced(), path, "coalesced", a, b)
+        pairs = [(a._indices(), b._indices()), (a._values(), b._values())]
+    elif a.layout is not torch.strided:
+        by_rows = a.layout in (torch.sparse_csr, torch.sparse_bsr)
+        names = ("crow_indices", "col_indices") if by_rows else ("ccol_indices", "row_indices")
+        pairs = [(getattr(a, name)(), getattr(b, name)()) for name in (*names, "values")]
+    else:
+        _check((a.stride(), a.storage_offset()) == (b.stride(), b.storage_offset()), path, "place", a, b)
+        _same(a.untyped_storage(), b.untyped_storage(), f"{path}.storage", seen)
+        return
+    for one, other in pairs:
+        _check(torch.equal(one, other), path, "part", one, other)
+
+
 _OTHERS = {
     "numpy": _same_numpy,
     "polars": _same_polars,
@@ -221,4 +252,5 @@ _OTHERS = {
     "PIL": _same_images,
     "networkx": _same_graphs,
     "sqlalchemy": _same_rows,
+    "torch": _same_tensors,
 }

@@ -7,9 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 SAMPLES: dict[str, Callable[[Any], list[Any]]] = {}
 Samples = Callable[[Any], list[Any]]
+
+
+def require(name: str) -> None:
+    """PyTorch takes gigabytes, and has an environment of its own: `make test-torch`."""
+    if name == "torch":
+        pytest.importorskip("torch")
 
 
 def bundle(name: str) -> Callable[[Samples], Samples]:
@@ -315,17 +322,68 @@ def pydantic(rng: Any) -> list[Any]:
     ]
 
 
+@bundle("torch")
+def torch(rng: Any) -> list[Any]:
+    from collections import OrderedDict
+
+    import torch
+
+    torch.manual_seed(int(rng.integers(1 << 30)))
+    numbers = torch.from_numpy(rng.random((3, 4, 5)))
+    dtypes = [
+        torch.bool,
+        torch.uint8,
+        torch.int64,
+        torch.float16,
+        torch.bfloat16,
+        torch.float32,
+        torch.complex64,
+    ]
+    some = [(numbers * 9).to(dtypes[at]) for at in rng.choice(len(dtypes), 3, replace=False)]
+    model = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.BatchNorm1d(2))
+    optimizer = torch.optim.Adam(model.parameters())
+    model(torch.ones(4, 3)).sum().backward()
+    optimizer.step()
+    noted = torch.ones(2)
+    noted.note = ["a"]
+    sparse = torch.from_numpy((rng.random((4, 6)) < 0.4) * rng.random((4, 6)))
+    places = torch.tensor([[0, 1, 1], [2, 0, 0]])
+    return [
+        *some,
+        [numbers, numbers[1:], numbers.T, numbers[0].expand(2, 4, 5), numbers[5:]],
+        torch.tensor(5),
+        torch.empty(0, 3),
+        torch.nn.Parameter(torch.ones(2, 2)),
+        torch.nn.Parameter(torch.ones(2), requires_grad=False),
+        torch.ones(2, requires_grad=True),
+        noted,
+        torch.tensor([1 + 2j, 3]).conj(),
+        torch.tensor([1 + 2j, 3]).conj().imag,
+        sparse.to_sparse(),
+        torch.sparse_coo_tensor(places, [1.0, 2.0, 3.0], (2, 3), check_invariants=True),
+        sparse.to_sparse_csr(),
+        sparse.to_sparse_csc(),
+        sparse.to_sparse_bsr((2, 3)),
+        model.state_dict(),
+        optimizer.state_dict(),
+        OrderedDict(
+            a=numbers, b=[numbers.size(), numbers.dtype, numbers.device, numbers.layout, torch.channels_last]
+        ),
+        numbers.untyped_storage(),
+    ]
+
+
 def use(value: Any) -> None:
     """What a program may do with a loaded value. It may raise; it must not end the process."""
     if (hasattr(value, "__len__") and len(value) > 100_000) or (
         getattr(value, "size", 0) is not None and np.prod(getattr(value, "size", 0)) > 10**6
     ):
         return  # large by itself: a range, for example
-    repr(value)
     for name, arguments in (
-        ("describe", ()), ("sort_index", ()), ("isna", ()), ("reset_index", ()), ("to_dict", ()), ("unique", ()), ("sort_values", ()),
+        ("__repr__", ()), ("describe", ()), ("sort_index", ()), ("isna", ()), ("reset_index", ()), ("to_dict", ()), ("unique", ()), ("sort_values", ()),
         ("to_list", ()), ("to_pylist", ()), ("value_counts", ()), ("toarray", ()), ("tocsc", ()), ("sum", ()), ("random", (3,)), ("spawn", (1,)),
         ("buffer", (1,)), ("tobytes", ()), ("resize", ((2, 2),)), ("cast", ("string",)), ("filled", ()), ("equals", (value,)),
+        ("tolist", ()), ("to_dense", ()), ("coalesce", ()), ("clone", ()),
     ):  # fmt: skip
         method = getattr(type(value), name, None)
         if method is not None:
@@ -334,6 +392,6 @@ def use(value: Any) -> None:
             except Exception:
                 pass
             except BaseException as error:
-                # polars's own, for what it can't hash.
+                # polars's own, for what it can't hash, and for points in time that no calendar has.
                 if type(error).__name__ != "PanicException":
                     raise

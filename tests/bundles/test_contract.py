@@ -24,6 +24,7 @@ SEEDS = range(6)
 
 
 def made(bundle: str, seed: int) -> list[Any]:
+    samples.require(bundle)
     holdall.register_known(bundle)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

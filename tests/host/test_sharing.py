@@ -54,6 +54,16 @@ def test_far_apart(way: Way, name: str) -> None:
     isomorphic(graph, way(graph))
 
 
+@each("name", SHARED)
+def test_in_dicts_and_fields(way: Way, name: str) -> None:
+    """Between values that need nothing: what holds them is filled without a frame as long as it can be."""
+    one, two = SHARED[name](), SHARED[name]()
+    by_number = {at: (one, two, at, [at])[at % 4] for at in range(40)}
+    ends = {0: {1: one, 2: two}, 1: {0: one}, 2: {0: two, 2: by_number}}
+    graph = [by_number, ends, models.DPoint(one, two), models.DPoint(2, one), {"a": two, "b": ends}, [3, one, two]]
+    isomorphic(graph, way(graph))
+
+
 @each("kind", KINDS, ids=lambda kind: kind.name)
 def test_every_kind_twice(way: Way, kind: Kind) -> None:
     obj = kind.make()

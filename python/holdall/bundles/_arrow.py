@@ -175,15 +175,19 @@ _columns_remembered = functools.lru_cache(maxsize=64)(_columns)
 
 def array_parts(array: Any) -> Any:
     """An array without its type: length, null count, offset, buffers, the same of its children, and of its dictionary."""
-    if array.offset or len(array) < 1 << 16:
-        # Of what a slice shares, only its own part is stored.
-        try:
-            spare = array.get_total_buffer_size() - array.nbytes
-        except pa.ArrowTypeError:
-            spare = 0  # a type of which an older version can't tell
-        if spare > _SPARE:
-            array = pa.concat_arrays([array])
+    # Of what a slice shares, only its own part is stored.
+    if (array.offset or len(array) < 1 << 16) and _spare(array) > _SPARE:
+        array = pa.concat_arrays([array])
     return _without_type(array.__reduce__()[1][0])
+
+
+def _spare(array: Any) -> int:
+    """How many bytes of an array's buffers it doesn't hold."""
+    try:
+        spare: int = array.get_total_buffer_size() - array.nbytes
+    except pa.ArrowTypeError:
+        return 0  # a type of which an older version can't tell
+    return spare
 
 
 def _without_type(data: Any) -> Any:
@@ -325,7 +329,7 @@ def chunks_parts(chunked: Any) -> Any:
 def row_parts(batch: Any) -> Any:
     """The parts of each column of a batch."""
     rows = batch.to_struct_array()
-    if batch.num_rows < 1 << 16 and rows.get_total_buffer_size() - rows.nbytes > _SPARE:
+    if batch.num_rows < 1 << 16 and _spare(rows) > _SPARE:
         return [array_parts(column) for column in batch.columns]
     return [_without_type(column) for column in rows.__reduce__()[1][0][5]]
 

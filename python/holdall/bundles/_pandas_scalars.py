@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timezone
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -16,18 +17,30 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _timedelta_of: Any = pd._libs.tslibs.timedeltas._timedelta_unpickle
+# What pickles of all versions call.
+_timestamp_unpickled: Any = pd._libs.tslibs.timestamps._unpickle_timestamp
 _timestamp_of: Any = pd.Timestamp._from_value_and_reso
 # pandas's numbers of the units in which it counts.
 _UNITS = {7: "s", 8: "ms", 9: "us", 10: "ns"}
 _NUMBERS = {unit: number for number, unit in _UNITS.items()}
-_NAT = pd.NaT
 _SPAN = range(-(1 << 63), 1 << 63)
 
 
 def known() -> Iterator[Known]:
-    yield Known(pd.Timestamp, "pandas.Timestamp", _timestamp, _made_timestamp)
+    nothing = type(None)
     yield Known(
-        pd.Timedelta, "pandas.Timedelta", lambda value: (value._value, _UNITS[value._creso]), _made_timedelta
+        pd.Timestamp,
+        "pandas.Timestamp",
+        _timestamp,
+        _made_timestamp,
+        constructor=(_timestamp_unpickled, [[int], [nothing], [nothing, ZoneInfo, timezone], [int]]),
+    )
+    yield Known(
+        pd.Timedelta,
+        "pandas.Timedelta",
+        lambda value: (value._value, value._creso),
+        _made_timedelta,
+        constructor=(_timedelta_of, [[int], [int]]),
     )
     yield Known(pd.Period, "pandas.Period", lambda value: (value.ordinal, value.freq), _made_period)
     yield Known(
@@ -47,34 +60,29 @@ def known() -> Iterator[Known]:
             yield Known(cls, f"pandas.offsets.{cls.__name__}", _offset, _offset_of(cls))
 
 
+_OWN_ZONES = frozenset((type(None), ZoneInfo, timezone))
+
+
 def _timestamp(value: Any) -> Any:
     zone = value.tzinfo
-    if zone is None:
-        return value._value, _UNITS[value._creso]
+    if type(zone) in _OWN_ZONES:
+        return value._value, None, zone, value._creso
     return value._value, _UNITS[value._creso], zone_parts(zone)
 
 
-# Names of its own, which are found sooner than a module's: there are many of these, and each takes little.
-def _made_timestamp(
-    stored: Any, made_of: Any = _timestamp_of, numbers: dict[str, int] = _NUMBERS, no_time: Any = _NAT
-) -> Any:
-    # Cython says no to what is no number of 64 bits.
-    if len(stored) == 2:
-        value, unit = stored
-        made = made_of(value, numbers[unit], None)
-    else:
-        value, unit, zone = stored
-        made = made_of(value, numbers[unit], zone if type(zone) is ZoneInfo else zone_of(zone))
-    if made is no_time:
+def _made_timestamp(stored: Any) -> Any:
+    """Of other zones, and what was stored by units before `constructor` had it all."""
+    value, unit, zone = stored if len(stored) == 3 else (*parts(stored, 2), None)
+    made = _timestamp_of(exact(value, int), _NUMBERS[unit], zone_of(zone))
+    if made is pd.NaT:
         raise ValueError("no time")
     return made
 
 
 def _made_timedelta(stored: Any) -> Any:
+    """What was stored by its unit."""
     value, unit = parts(stored, 2)
-    if exact(value, int) not in _SPAN:
-        raise ValueError("a span out of range")
-    return _timedelta_of(value, _NUMBERS[unit])
+    return _timedelta_of(exact(value, int), _NUMBERS[unit])
 
 
 def _made_period(stored: Any) -> Any:

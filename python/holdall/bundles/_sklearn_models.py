@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -184,16 +185,33 @@ def _neighbours_of(cls: Any) -> Callable[[Any], Any]:
 
 def check(cls: Any, fields: dict[str, Any]) -> None:
     """Raises ValueError, TypeError: attributes of an estimator that don't fit each other, where its C code takes that for granted."""
-    if issubclass(cls, BaseDecisionTree):
-        if "tree_" in fields and exact(fields["tree_"], Tree).n_features != fields["n_features_in_"]:
-            raise ValueError("a tree of other features")
-    elif issubclass(cls, BaseHistGradientBoosting):
-        _check_boosting(fields)
-    elif issubclass(cls, BaseEnsemble):
-        _check_ensemble(fields)
-    elif issubclass(cls, BaseLibSVM):
-        _check_svm(fields)
-    elif issubclass(cls, (KMeans, MiniBatchKMeans)) and "cluster_centers_" in fields:
+    asked = _check_of(cls)
+    if asked is not None:
+        asked(fields)
+
+
+# scikit-learn's bases ask code of their own what is derived from them.
+@functools.cache
+def _check_of(cls: Any) -> Callable[[dict[str, Any]], None] | None:
+    for base, asked in (
+        (BaseDecisionTree, _check_tree),
+        (BaseHistGradientBoosting, _check_boosting),
+        (BaseEnsemble, _check_ensemble),
+        (BaseLibSVM, _check_svm),
+        ((KMeans, MiniBatchKMeans), _check_centers),
+    ):
+        if issubclass(cls, base):
+            return asked
+    return None
+
+
+def _check_tree(fields: dict[str, Any]) -> None:
+    if "tree_" in fields and exact(fields["tree_"], Tree).n_features != fields["n_features_in_"]:
+        raise ValueError("a tree of other features")
+
+
+def _check_centers(fields: dict[str, Any]) -> None:
+    if "cluster_centers_" in fields:
         _check_wide(fields["cluster_centers_"], fields["n_features_in_"])
 
 

@@ -46,7 +46,8 @@ def _fill_graph(graph: Any, state: Any) -> None:
     attributes, nodes, after, before, own = parts(state, 5)
     graph.__init__()
     # Keys that hold what isn't complete yet come into the dicts later, where the graph is within itself.
-    levels = 3 if graph.is_multigraph() else 2
+    # What an edge has is asked for by Python code alone.
+    levels = 2 if graph.is_multigraph() else 1
     _check_dicts(after, levels)
     if graph.is_directed():
         _check_dicts(before, levels)

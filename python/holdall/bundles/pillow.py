@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PIL import Image, ImageFile, PngImagePlugin, TiffImagePlugin
 
 from .._bundles import Known
+from .._core import EncodeError
 from ._checks import exact, octets, parts
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ _WIDTHS = {
     "RGBA": 4, "RGBX": 4, "RGBa": 4, "CMYK": 4, "I": 4, "F": 4,
 }  # fmt: skip
 _PALETTES = {"RGB": 3, "RGBA": 4}
+# Before 10.1 it was an attribute without a property.
+_MODE = "_mode" if hasattr(Image.new("L", (1, 1)), "_mode") else "mode"
 
 
 def known() -> Iterator[Known]:
@@ -57,11 +60,26 @@ def _image(image: Any) -> Any:
     return (
         image.mode,
         image.size,
-        PickleBuffer(image.tobytes()),
+        PickleBuffer(_pixels(image)),
         palette,
         image.info,
         name if type(name) is str else None,
     )
+
+
+def _pixels(image: Any) -> Any:
+    """The image's `tobytes`, in one piece: that joins many."""
+    mode, size = image.mode, image.size
+    if mode not in _WIDTHS and mode != "1":
+        raise EncodeError(f"can't store an image of the mode {mode!r}")
+    count = _size(mode, size)
+    if not count:
+        return b""
+    encoder = Image._getencoder(mode, "raw", mode)
+    encoder.setimage(image.im, (0, 0, *size))
+    _, state, data = encoder.encode(count)
+    # 1: there is nothing left.
+    return data if state == 1 and len(data) == count else image.tobytes()
 
 
 def _size(mode: str, size: Any) -> int:
@@ -82,7 +100,8 @@ def _image_of(cls: Any) -> Callable[[Any], Any]:
         Image.Image.__init__(made)
         if cls is not Image.Image:
             made.tile, made.filename = [], "" if name is None else exact(name, str)
-        made._mode, made._size, made.info = mode, size, exact(info, dict)
+        vars(made)[_MODE] = mode
+        made._size, made.info = size, exact(info, dict)
         made.im = Image.core.new(mode, size)
         if palette is not None:
             kind, colors = parts(palette, 2)

@@ -1,4 +1,4 @@
-"""polars: frames and series by their Arrow arrays, which pyarrow validates before polars is given them."""
+"""polars: frames and series by their Arrow arrays, which pyarrow validates before polars is given them; short ones by their values."""
 
 from __future__ import annotations
 
@@ -113,8 +113,93 @@ def _type_of(cls: Any) -> Callable[[Any], Any]:
     return type_of_class
 
 
+# Up to this length, and this size, columns are stored by their values, where Python has them: Arrow's doors cost more.
+_SHORT, _SMALL = 100, 1 << 14
+_PySeries: Any = type(pl.Series()._s)
+_PyDataFrame: Any = type(pl.DataFrame()._df)
+_frame_from: Any = pl.DataFrame._from_pydf
+_series_from: Any = pl.Series._from_pyseries
+# What makes a column of values, and refuses those of another type.
+_MAKE: dict[str, Any] = {
+    name: getattr(_PySeries, f"new_{make}")
+    for name, make in (
+        *((f"Int{bits}", f"opt_i{bits}") for bits in (8, 16, 32, 64)),
+        *((f"UInt{bits}", f"opt_u{bits}") for bits in (8, 16, 32, 64)),
+        *(("Float64", "opt_f64"), ("Boolean", "opt_bool"), ("String", "str"), ("Binary", "binary")),
+    )
+}
+# Arrow's types for lists of these. Lists of its text are not those of polars, which older versions don't see.
+_LISTS: dict[str, Any] = {
+    **{
+        f"{sign}Int{bits}": pa.large_list(getattr(pa, f"{sign.lower()}int{bits}")())
+        for sign in ("", "U")
+        for bits in (8, 16, 32, 64)
+    },
+    "Float64": pa.large_list(pa.float64()),
+    "Boolean": pa.large_list(pa.bool_()),
+    "String": None,
+    "Binary": None,
+}
+# Types whose values are stored as numbers.
+_COUNTS = {"Date": "Int32", "Datetime": "Int64", "Duration": "Int64"}
+_WIDE_ITEMS = frozenset(("String", "Binary"))
+# Before there were `Categories` the order of categories was each column's own, and values don't tell it.
+_CATEGORICAL: Any = pl.Categorical() if hasattr(pl, "Categories") else None
+
+
+def _short(series: Any, kind: Any) -> Any:
+    """A short column of polars's own by its values: name, type, values. None: of its type they don't say all, or there is much in it."""
+    name = kind if type(kind) is str else kind[0]
+    if name in _COUNTS:
+        series = _series_from(series).to_physical()._s
+    elif name not in _MAKE or name in _WIDE_ITEMS:
+        is_one = name in _MAKE or (name == "Categorical" and _CATEGORICAL is not None)
+        is_list = name == "List" and type(kind[1]) is str and kind[1] in _LISTS
+        # Older versions can't tell the size of some types.
+        if not (is_one or is_list) or series.estimated_size() > _SMALL:
+            return None
+    return series.name(), kind, series.to_list()
+
+
+def _short_of(name: Any, kind: Any, values: Any) -> Any:
+    """Mirror of `_short`."""
+    exact(name, str)
+    exact(values, list)
+    if type(kind) is str and kind in _MAKE:
+        return _MAKE[kind](name, values, True)
+    what = kind if type(kind) is str else exact(kind, tuple)[0]
+    if what == "List":
+        return _lists_of(name, exact(parts(kind, 2)[1], str), values)
+    if what == "Categorical" and _CATEGORICAL is not None:
+        return _MAKE["String"](name, values, True).cast(_CATEGORICAL, True, False)
+    return _MAKE[_COUNTS[what]](name, values, True).cast(type_made(kind), True, False)
+
+
+# Up to this number one by one takes less than the way through Arrow; what polars has for all of them takes longer than both.
+_FEW_LISTS = 50
+
+
+def _lists_of(name: str, inner: str, values: list[Any]) -> Any:
+    make, whole = _MAKE[inner], _LISTS[inner]
+    if len(values) > _FEW_LISTS and whole is not None:
+        return _PySeries.from_arrow(name, pa.array(values, whole))
+    made = [None if one is None else make("", exact(one, list), True) for one in values]
+    if any(one is not None for one in made):
+        return _PySeries.new_series_list(name, made, True)
+    return pl.Series(name, values, dtype=pl.List(_SIMPLE[inner]))._s
+
+
 def _series(series: Any) -> Any:
-    kind = type_parts(series.dtype)
+    column = series._s
+    kind = type_parts(column.dtype())
+    if len(series) <= _SHORT:
+        short = _short(column, kind)
+        if short is not None:
+            return short
+    return _long(series, kind)
+
+
+def _long(series: Any, kind: Any) -> Any:
     if kind == "Object":
         return series.name, kind, None, series.to_list()
     if type(kind) is str and kind in _WIDE:
@@ -141,18 +226,31 @@ def _without_panic(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 @_without_panic
 def _series_of(stored: Any) -> Any:
+    return _series_from(_column_of(stored))
+
+
+def _column_of(stored: Any) -> Any:
+    """polars's own series, of what is stored of one."""
+    if len(exact(stored, tuple)) == 3:
+        return _short_of(*stored)
     name, kind, arrow, content = parts(stored, 4)
     exact(name, str)
     if kind == "Object":
-        return pl.Series(name, exact(content, list), dtype=pl.Object)
+        return pl.Series(name, exact(content, list), dtype=pl.Object)._s
     dtype = type_made(kind)
     array = array_of(planned(arrow), content, all_slots=True)
     series = pl.Series(name, array) if len(array) else pl.Series(name, [], dtype=dtype)
-    return series if series.dtype == dtype else series.cast(dtype)
+    return (series if series.dtype == dtype else series.cast(dtype))._s
 
 
 def _frame(frame: Any) -> Any:
-    height, dtypes = frame.height, frame.dtypes
+    height, inner = frame.height, frame._df
+    if 0 < height <= _SHORT and frame.width:
+        return [
+            _short(series, kind) or _long(_series_from(series), kind)
+            for series, kind in zip(inner.get_columns(), map(type_parts, inner.dtypes()), strict=True)
+        ]
+    dtypes = frame.dtypes
     kinds = [type_parts(dtype) for dtype in dtypes]
     # Arrow lacks these: each column has its own way then.
     if not height or not kinds or _APART.intersection(kind for kind in kinds if type(kind) is str):
@@ -172,6 +270,9 @@ _APART = frozenset((*_WIDE, "Object"))
 
 @_without_panic
 def _frame_of(stored: Any) -> Any:
+    if type(stored) is list:
+        # Asks whether their lengths are equal, and their names are not.
+        return _frame_from(_PyDataFrame([_column_of(column) for column in stored]))
     if type(stored) is tuple and len(stored) == 4:
         return _frame_of_rows(*stored)
     height, columns = parts(stored, 2)
@@ -216,12 +317,11 @@ def _needed_casts(frame: Any, kinds: list[Any]) -> list[tuple[int, Any]]:
     return casts
 
 
-_from_arrow: Any = getattr(type(pl.Series()._s), "from_arrow_c_array", None)
-_wrapped: Any = getattr(pl.Series, "_from_pyseries", None)
+_from_arrow: Any = getattr(_PySeries, "from_arrow_c_array", None)
 
 
 def _series_of_rows(rows: Any) -> Any:
     # What `pl.Series(rows)` does in the end.
-    if _from_arrow is None or _wrapped is None:
+    if _from_arrow is None:
         return pl.Series("", rows)
-    return _wrapped(_from_arrow(rows))
+    return _series_from(_from_arrow(rows))

@@ -47,12 +47,18 @@ def _data(value: Any, ndim: int = 1) -> Any:
     return value
 
 
-_PLACES = frozenset((np.dtype(np.int32), np.dtype(np.int64)))
+# Of 32 and of 64 bits, as the native side takes them: in the machine's order.
+_PLACES = frozenset(dtype.char for dtype in map(np.dtype, "bhilq") if dtype.itemsize in (4, 8))
 
 
 def _numbers(value: Any) -> Any:
     """An array of places: of 32 or 64 bits."""
-    if _array(value).dtype not in _PLACES:
+    if (
+        type(value) is not np.ndarray
+        or value.ndim != 1
+        or value.dtype.char not in _PLACES
+        or not value.dtype.isnative
+    ):
         raise TypeError("expected the places of values")
     return value
 
@@ -62,9 +68,15 @@ def _check_within(places: Any, size: int) -> None:
         raise ValueError("a place outside")
 
 
+_MOST = 1 << 62
+
+
 def _shape(value: Any) -> Any:
-    if not 1 <= len(exact(value, tuple)) <= 32 or not all(0 <= exact(size, int) < 1 << 62 for size in value):
+    if not 1 <= len(exact(value, tuple)) <= 32:
         raise ValueError("expected a shape")
+    for size in value:
+        if type(size) is not int or not 0 <= size < _MOST:
+            raise ValueError("expected a shape")
     return value
 
 
@@ -75,7 +87,10 @@ def _sizes(array: Any) -> Any:
 def _made(cls: Any, shape: Any, **content: Any) -> Any:
     """An instance of its attributes, as `pickle` makes one: constructors change the places' dtype, and take long."""
     made = object.__new__(cls)
-    made.__dict__ = {**_USUAL, "_shape": shape, **content}
+    own = made.__dict__
+    own.update(_USUAL)
+    own["_shape"] = shape
+    own.update(content)
     return made
 
 
@@ -89,21 +104,26 @@ def _compressed(array: Any) -> Any:
 
 def _check_compressed(indices: Any, indptr: Any, major: int, minor: int, count: int) -> None:
     """What SciPy's code in C++ takes for granted."""
-    if _numbers(indices).dtype != _numbers(indptr).dtype or len(indptr) != major + 1 or len(indices) != count:
+    kind = _numbers(indptr).dtype
+    if _numbers(indices).dtype is not kind and indices.dtype != kind:
+        raise ValueError("places of two kinds")
+    if len(indptr) != major + 1 or len(indices) != count:
         raise ValueError("places of another number")
     # What is no array in one piece is refused, too.
-    if not sound_rows(indptr, indices, indptr.dtype.char, minor):
+    if not sound_rows(indptr, indices, kind.char, minor):
         raise ValueError("rows out of order, or a place outside")
 
 
 def _compressed_of(cls: Any) -> Callable[[Any], Any]:
     by_columns = cls.__name__.startswith("csc")
 
+    may_be_flat = cls.__name__ == "csr_array"
+
     def compressed_of(stored: Any) -> Any:
         shape, data, indices, indptr = parts(stored, 4)
-        if len(_shape(shape)) > 2 or (len(shape) == 1 and cls.__name__ != "csr_array"):
-            raise ValueError("too many or too few dimensions")
-        major, minor = (1, *shape)[-2:]
+        major, minor = shape if len(_shape(shape)) == 2 else (1, *shape)
+        if len(shape) == 1 and not may_be_flat:
+            raise ValueError("too few dimensions")
         if by_columns:
             major, minor = minor, major
         _check_compressed(indices, indptr, major, minor, len(_data(data)))

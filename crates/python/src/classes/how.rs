@@ -95,7 +95,7 @@ pub(super) unsafe fn find_how(
     own: &Own,
     registration: Option<&Registration>,
 ) -> Result<How> {
-    if registration.is_some_and(|registration| registration.encode.is_some()) {
+    if registration.is_some_and(|registration| registration.encode.is_some() && !registration.remaining) {
         return Ok(How::Custom);
     }
     if let Some(family) = family_of(py, class, name)? {

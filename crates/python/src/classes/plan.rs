@@ -345,6 +345,11 @@ impl Plan {
         Ok(class.hasattr(pyo3::intern!(py, "__setstate__"))?)
     }
 
+    /// Whether some instances at least are stored as what a registered `encode` gives.
+    pub fn is_custom(&self) -> bool {
+        matches!(self.how, How::Custom) || self.registration.as_ref().is_some_and(|known| known.remaining)
+    }
+
     /// Whether an instance is nothing but memory of the class's size.
     pub fn is_bare(&self) -> bool {
         self.base_new.is_none() && self.reset.is_none() && !self.is_foreign

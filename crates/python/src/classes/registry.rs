@@ -1,7 +1,7 @@
 //! What users registered: names, aliases, versions, and functions that replace storing by fields.
 
 use crate::classes::names::class_name;
-pub use crate::classes::registration::{Registration, Unknown};
+pub use crate::classes::registration::{Classes, Constructor, Registration, Unknown};
 use crate::classes::serial::next_serial;
 use crate::cpython::{Obj, Owned, Type};
 use crate::error::door;
@@ -201,9 +201,11 @@ pub fn generation(py: Python<'_>) -> u64 {
 ///
 /// ours: it comes from `_known.py`, which doesn't replace what a program has registered.
 /// bundled: the same from a module of `bundles`, which the program has asked for. fills: `decode` takes an empty instance and its content.
+/// remaining: only of instances that the format has no form for: those of a builtin with attributes, for example.
+/// constructor: a function, and for each of its arguments the classes of which it may be; a state that is a tuple of such goes there.
 // Long: one field after the other.
 #[pyfunction]
-#[pyo3(signature = (cls, name, aliases, version, renames, upgrade, encode, decode, settings, /, *, ours = false, bundled = false, fills = false))]
+#[pyo3(signature = (cls, name, aliases, version, renames, upgrade, encode, decode, settings, /, *, ours = false, bundled = false, fills = false, remaining = false, constructor = None))]
 #[allow(clippy::too_many_arguments)]
 pub fn register_class(
     cls: &Bound<'_, PyType>,
@@ -218,6 +220,8 @@ pub fn register_class(
     ours: bool,
     bundled: bool,
     fills: bool,
+    remaining: bool,
+    constructor: Option<(Bound<'_, PyAny>, Classes<'_>)>,
 ) -> PyResult<()> {
     door(|| {
         let py = cls.py();
@@ -254,6 +258,8 @@ pub fn register_class(
             ours: ours || bundled,
             bundled,
             fills,
+            remaining,
+            constructor: constructor.map(Constructor::of),
         });
         if registration.encode.is_some() != registration.decode.is_some() {
             return Err(HoldallError::new_err("`encode` and `decode` go together: what one gives, the other takes"));

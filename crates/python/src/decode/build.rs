@@ -302,14 +302,29 @@ fn fill(shape: &Shape, object: &Owned, state: Option<&Owned>, at: usize) -> Resu
 /// What the registered `decode` makes of what was stored.
 pub(super) fn by_decode(known: &Registration, state: &Owned, version: u64, at: usize) -> Result<Owned> {
     let function = known.decode.as_ref().ok_or_else(|| decode("a class whose `decode` is gone", at))?;
-    let made = match known.decode_takes_version {
-        true => registry::call_with_version(function, state.get(), version),
-        false => registry::call(function, state.get()),
+    if !known.ours {
+        return match known.decode_takes_version {
+            true => registry::call_with_version(function, state.get(), version),
+            false => registry::call(function, state.get()),
+        };
+    }
+    let content = || format!("a content that `{}` can't have", known.name);
+    let by_constructor = match &known.constructor {
+        // SAFETY: values are made with the GIL held.
+        Some(constructor) => constructor.made(unsafe { Python::assume_attached() }, state),
+        None => Ok(None),
     };
-    match known.ours {
-        // An error in one of this package's own functions is about the data.
-        true => made.map_err(|fault| fault.of_data(&format!("a content that `{}` can't have", known.name), at)),
-        false => made,
+    // An error in one of this package's own functions is about the data.
+    let made = match by_constructor {
+        Ok(Some(made)) => made,
+        Ok(None) => registry::call(function, state.get()).map_err(|fault| fault.of_data(&content(), at))?,
+        Err(fault) => return Err(fault.of_data(&content(), at)),
+    };
+    // SAFETY: `made` is an owned reference.
+    match known.constructor.is_some() && unsafe { ffi::Py_TYPE(made.get()) } != known.class.get().cast() {
+        // Of a number that stands for none, it may be something else.
+        true => Err(decode(content(), at)),
+        false => Ok(made),
     }
 }
 

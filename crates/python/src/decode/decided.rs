@@ -453,7 +453,7 @@ fn is_stored_as(plan: &Rc<Plan>, kind: ShapeKind) -> bool {
     match kind {
         ShapeKind::Object => matches!(plan.how, How::Fields | How::NamedTuple(_)),
         ShapeKind::Enum => matches!(plan.how, How::Enum) || types::constant::may_be(plan),
-        ShapeKind::Custom => matches!(plan.how, How::Custom),
+        ShapeKind::Custom => plan.is_custom(),
         ShapeKind::Based => matches!(plan.how, How::Based(_)),
         ShapeKind::Dict => false,
     }

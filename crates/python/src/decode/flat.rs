@@ -3,7 +3,7 @@
 
 use super::frame::{Frame, Kind, DEFAULT_DICT};
 use super::hashed::{Adding, TWICE};
-use super::Decoder;
+use super::{Decoder, Numbered, State, NO_ID};
 use crate::budget::hash_cost::HashCost;
 use crate::cpython::{dict, fill, Owned};
 use crate::decode::dialect::Dialect;
@@ -13,6 +13,7 @@ use crate::error::{decode, raised, Result};
 use crate::schema::node::accepts;
 use crate::schema::{NodeId, ANY};
 use crate::shapes::{names, Shape};
+use crate::types::resolver::is_skip;
 use holdall_format::model::{KnownType, Leaf, Seq};
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
@@ -25,26 +26,48 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// [`Decoder::field`], or a value of this file. What holds it has to be tracked by the collector.
     #[inline(always)]
     pub(crate) fn field_or_flat(&mut self, node: NodeId, accepts: u32, held: &mut HashCost) -> Result<Option<Owned>> {
-        match self.field(node, accepts)? {
-            None => self.flat(node, held),
+        match self.next_leaf(accepts)? {
+            None => self.beyond_leaf(node, accepts, held),
             value => Ok(value),
         }
+    }
+
+    #[inline(never)]
+    fn beyond_leaf(&mut self, node: NodeId, accepts: u32, held: &mut HashCost) -> Result<Option<Owned>> {
+        if self.may_be_flat(node) {
+            return match self.marked_leaf(accepts)? {
+                None => self.read_flat(held),
+                value => Ok(value),
+            };
+        }
+        match self.other_field(node, accepts)? {
+            None if D::Reader::TYPES => self.empty_field(node),
+            value => Ok(value),
+        }
+    }
+
+    /// Whether a value may be made without a frame: near the bound of depth, where it would count as a level with one, it has to count.
+    #[inline(always)]
+    fn may_be_flat(&self, node: NodeId) -> bool {
+        D::Reader::TYPES
+            && node == ANY
+            && self.elsewhere.again.is_none()
+            && self.r.indexed().is_none()
+            && self.tables.stack.len() + 2 < self.bounds.paid_deep
     }
 
     /// Reads the next value if it is one of this file; adds to `held` what hashing it costs. `None`: nothing was read.
     #[inline(never)]
     pub(crate) fn flat(&mut self, node: NodeId, held: &mut HashCost) -> Result<Option<Owned>> {
-        if !D::Reader::TYPES {
-            return Ok(None);
+        match self.may_be_flat(node) {
+            true => self.read_flat(held),
+            false if D::Reader::TYPES => self.empty_field(node),
+            false => Ok(None),
         }
-        // With its frame the container would count as a level: near the bound that has to be so.
-        if node != ANY
-            || self.elsewhere.again.is_some()
-            || self.r.indexed().is_some()
-            || self.tables.stack.len() + 2 >= self.bounds.paid_deep
-        {
-            return self.empty_field(node);
-        }
+    }
+
+    #[inline(always)]
+    fn read_flat(&mut self, held: &mut HashCost) -> Result<Option<Owned>> {
         let (before, ids) = (self.r.place(), self.object_ids());
         let bounds = (self.bounds.objects, self.bounds.bytes);
         let token = self.r.token()?;
@@ -87,6 +110,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 self.bools(seq, run)
             }
             Token::DateTime { bits, zoned } => self.quick_datetime(bits, zoned),
+            Token::Reference(number) => Ok(self.flat_reference(number)),
+            Token::AssignId => self.flat_with_id(),
             Token::KnownType(known) if is_flat(known) => {
                 let (len, at) = (known.values(), self.here());
                 self.claim(len, bytes_of(len))?;
@@ -96,6 +121,40 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// An object that is complete, and costs nothing when it is hashed and freed: frames count what others cost. Not the mark of what is
+    /// left out, of which the holder has to be known.
+    fn flat_reference(&self, number: u64) -> Option<Owned> {
+        match self.tables.numbered.get(number as usize) {
+            Some(Numbered { object: Some(object), hash_cost, state: State::Whole, .. })
+                if *hash_cost == HashCost::default() && !is_skip(object.get()) =>
+            {
+                Some(object.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// A dict or list of this file whose `AssignId` token was read: what several others hold is often one without items.
+    fn flat_with_id(&mut self) -> Result<Option<Owned>> {
+        if self.object_id != NO_ID {
+            return Ok(None);
+        }
+        let id = self.add_numbered(Numbered::open());
+        let made = match self.r.token()? {
+            token @ (Token::Dict(0)
+            | Token::List(_)
+            | Token::Ints(Seq::List, _)
+            | Token::Floats(Seq::List, _)
+            | Token::Texts(Seq::List, ..)
+            | Token::Bools(Seq::List, _)) => self.flat_value(token, &mut HashCost::default())?,
+            _ => None,
+        };
+        if let Some(made) = &made {
+            self.tables.numbered[id] = Numbered::whole(made.clone());
+        }
+        Ok(made)
     }
 
     fn flat_items(&mut self, seq: Seq, len: usize) -> Result<Option<Owned>> {

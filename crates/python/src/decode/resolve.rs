@@ -300,7 +300,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             (ShapeKind::Enum, How::Enum) => return Ok(Build::Enum),
             (ShapeKind::Enum, _) if crate::types::constant::may_be(plan) => return Ok(Build::Enum),
             (ShapeKind::Enum, _) => return Err(mismatch("an enumeration")),
-            (ShapeKind::Custom, How::Custom) => return Ok(Build::Custom),
+            (ShapeKind::Custom, _) if plan.is_custom() => return Ok(Build::Custom),
             (ShapeKind::Custom, _) if upgrades(plan, shape) => return Ok(into(plan)),
             (ShapeKind::Custom, _) => {
                 let remedy = "`register` it with a new `version` and an `upgrade`, which is given a dict if `encode` gave one, or with a `resolver`";

@@ -185,7 +185,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// The next value, if it is such a leaf with the mark of an id; otherwise reads nothing. Most texts of small messages are.
     #[inline(always)]
-    fn marked_leaf(&mut self, accepts: u32) -> Result<Option<Owned>> {
+    pub(super) fn marked_leaf(&mut self, accepts: u32) -> Result<Option<Owned>> {
         // A value that is read again has its id already.
         if self.object_id != NO_ID || self.elsewhere.again.is_some() {
             return Ok(None);
@@ -226,7 +226,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     #[inline(never)]
-    fn other_field(&mut self, node: NodeId, accepts: u32) -> Result<Option<Owned>> {
+    pub(super) fn other_field(&mut self, node: NodeId, accepts: u32) -> Result<Option<Owned>> {
         if let Some(value) = self.marked_leaf(accepts)? {
             return Ok(Some(value));
         }

@@ -176,6 +176,12 @@ pub trait Dialect: Sized {
         Ok(Some(String::from("the format has no form for it")))
     }
 
+    /// Writes an object that the format has no form for by the registration that is there for such. `false`: there is none.
+    #[cold]
+    fn by_registration(_: &mut Encoder<'_, Self>, _object: &Bound<'_, PyAny>) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Whether an object that a first walk found to be shared is still written at each of its places.
     fn is_in_place(&self, _object: usize) -> bool {
         false
@@ -326,6 +332,10 @@ impl<W: NativeWriter> Dialect for Native<W> {
 
     fn own_recipe(encoder: &mut Encoder<'_, Self>, object: &Bound<'_, PyAny>) -> Result<Option<String>> {
         encoder.own_recipe(object)
+    }
+
+    fn by_registration(encoder: &mut Encoder<'_, Self>, object: &Bound<'_, PyAny>) -> Result<bool> {
+        encoder.by_registration(object)
     }
 }
 

@@ -158,27 +158,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 }
                 How::Based(base) => self.based(object, &plan, *base),
                 How::Enum => self.enumeration(object, &plan),
-                How::Custom => {
-                    let Some((known, function)) =
-                        plan.registration.as_ref().and_then(|known| Some((known, known.encode.clone()?)))
-                    else {
-                        return Err(encode("a class was registered anew while it was being stored"));
-                    };
-                    // Functions that this package registered hand out nothing but what the object holds.
-                    if !known.ours {
-                        self.asks_program()?;
-                    }
-                    if known.fills {
-                        self.shape(ShapeKind::Object, Some(&plan), &[intern!(self.py, STATE).as_ptr()])?;
-                        let state = registry::call(&function, object)?;
-                        self.then_for(Owned::borrowed(object), vec![WorkItem::Value(state)]);
-                    } else {
-                        self.shape(ShapeKind::Custom, Some(&plan), &[])?;
-                        let state = registry::call(&function, object)?;
-                        self.then_made(object, vec![WorkItem::Value(state)]);
-                    }
-                    Ok(())
-                }
+                How::Custom => self.custom(object, &plan),
                 How::Family(family) => types::encode(self, *family, object),
                 How::Nothing => self.replaced(object, Owned::borrowed(ffi::Py_None())),
                 How::Refused(why) => self.refused(object, why),
@@ -188,6 +168,49 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 written => written,
             }
         }
+    }
+
+    /// Writes an object by a registration that is there for what the format has no form for. `false`: there is none.
+    #[cold]
+    pub(super) fn by_registration(&mut self, object: &Bound<'_, pyo3::PyAny>) -> Result<bool> {
+        let object = object.as_ptr();
+        // SAFETY: a live object's class, and its plan.
+        unsafe {
+            let plan = self.plan(ffi::Py_TYPE(object))?;
+            let is_there = plan.registration.as_ref().is_some_and(|known| known.remaining);
+            if is_there {
+                self.custom(object, &plan)?;
+            }
+            Ok(is_there)
+        }
+    }
+
+    /// Writes what the registered `encode` gives of an instance.
+    ///
+    /// # Safety
+    /// `object` is an instance of the plan's class.
+    unsafe fn custom(&mut self, object: Obj, plan: &Rc<Plan>) -> Result<()> {
+        let Some((known, function)) = plan.registration.as_ref().and_then(|known| Some((known, known.encode.clone()?)))
+        else {
+            return Err(encode("a class was registered anew while it was being stored"));
+        };
+        // Functions that this package registered hand out nothing but what the object holds.
+        if !known.ours {
+            self.asks_program()?;
+        }
+        // SAFETY: `object` is alive by contract, also while the function runs.
+        unsafe {
+            if known.fills {
+                self.shape(ShapeKind::Object, Some(plan), &[intern!(self.py, STATE).as_ptr()])?;
+                let state = registry::call(&function, object)?;
+                self.then_for(Owned::borrowed(object), vec![WorkItem::Value(state)]);
+            } else {
+                self.shape(ShapeKind::Custom, Some(plan), &[])?;
+                let state = registry::call(&function, object)?;
+                self.then_made(object, vec![WorkItem::Value(state)]);
+            }
+        }
+        Ok(())
     }
 
     /// Writes an instance whose class has its own code for pickling, if that says something other than its fields. Else

@@ -38,6 +38,9 @@ impl<D: Dialect> Encoder<'_, D> {
                 None => Ok(()),
             };
         }
+        if D::by_registration(self, &bound)? {
+            return Ok(());
+        }
         if let Some(bundle) =
             D::KEEPS_TYPES.then(|| registry::bundle_of_class(&bound.get_type())).transpose()?.flatten()
         {

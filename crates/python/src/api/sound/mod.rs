@@ -6,10 +6,12 @@ mod arrow;
 mod numbers;
 mod trees;
 
+use crate::cpython::dict::Position;
 use crate::cpython::View;
 use crate::error::door;
 use crate::memory::{HashSet, Vec};
 use numbers::Numbers;
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rustc_hash::FxBuildHasher;
@@ -25,7 +27,7 @@ pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// The buffer of an array in one piece, in either order.
 fn in_one_piece(array: &Bound<'_, PyAny>) -> PyResult<View> {
-    View::with(array, pyo3::ffi::PyBUF_STRIDES | pyo3::ffi::PyBUF_ANY_CONTIGUOUS)
+    View::with(array, ffi::PyBUF_STRIDES | ffi::PyBUF_ANY_CONTIGUOUS)
 }
 
 /// Whether all numbers of an array are `low` (0 or -1) or more, and below `high`.
@@ -62,6 +64,7 @@ pub fn sound_rows(ends: &Bound<'_, PyAny>, places: &Bound<'_, PyAny>, code: char
 #[pyo3(signature = (table, levels, /))]
 pub fn are_dicts(table: &Bound<'_, PyAny>, levels: usize) -> PyResult<bool> {
     door(|| {
+        let py = table.py();
         let Ok(table) = table.cast_exact::<PyDict>() else { return Ok(false) };
         let mut level = Vec::new();
         level.push(table.clone());
@@ -69,10 +72,18 @@ pub fn are_dicts(table: &Bound<'_, PyAny>, levels: usize) -> PyResult<bool> {
             let mut below = Vec::new();
             // What is met again was looked at.
             let mut met = HashSet::<usize, FxBuildHasher>::default();
-            for value in level.iter().flat_map(|dict| dict.iter()).map(|(_, value)| value) {
-                let Ok(dict) = value.cast_into_exact::<PyDict>() else { return Ok(false) };
-                if left > 0 && met.insert(dict.as_ptr() as usize) {
-                    below.push(dict);
+            for dict in &level {
+                let mut position = Position(0);
+                // SAFETY: `dict` is a dict, held in `level`. Its values are alive while nothing runs that could take them out.
+                while let Some((_, value)) = unsafe { position.next(dict.as_ptr()) } {
+                    // SAFETY: as above.
+                    if unsafe { ffi::PyDict_CheckExact(value) } == 0 {
+                        return Ok(false);
+                    }
+                    if left > 0 && met.insert(value as usize) {
+                        // SAFETY: as above.
+                        below.push(unsafe { Bound::from_borrowed_ptr(py, value) }.cast_into::<PyDict>()?);
+                    }
                 }
             }
             level = below;
