@@ -13,10 +13,10 @@ use crate::error::{decode, raised, Result};
 use crate::schema::node::accepts;
 use crate::schema::{NodeId, ANY};
 use crate::shapes::{names, Shape};
-use crate::types::resolver::is_skip;
 use holdall_format::model::{KnownType, Leaf, Seq};
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
+use std::ptr::addr_of_mut;
 use std::rc::Rc;
 
 /// Longer lists and tuples get a frame: if one of their items is no leaf, all before it are read a second time.
@@ -123,17 +123,17 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// An object that is complete, and costs nothing when it is hashed and freed: frames count what others cost. Not the mark of what is
-    /// left out, of which the holder has to be known.
+    /// A complete string, dict or list. Of other objects frames count what hashing and freeing them costs, and which are left out.
     fn flat_reference(&self, number: u64) -> Option<Owned> {
-        match self.tables.numbered.get(number as usize) {
-            Some(Numbered { object: Some(object), hash_cost, state: State::Whole, .. })
-                if *hash_cost == HashCost::default() && !is_skip(object.get()) =>
-            {
-                Some(object.clone())
-            }
-            _ => None,
-        }
+        let Some(Numbered { object: Some(object), state: State::Whole, .. }) =
+            self.tables.numbered.get(number as usize)
+        else {
+            return None;
+        };
+        // SAFETY: the table of ids holds the object, and a live object its class.
+        let class = unsafe { ffi::Py_TYPE(object.get()) };
+        let plain = [addr_of_mut!(ffi::PyUnicode_Type), addr_of_mut!(ffi::PyDict_Type), addr_of_mut!(ffi::PyList_Type)];
+        plain.contains(&class).then(|| object.clone())
     }
 
     /// A dict or list of this file whose `AssignId` token was read: what several others hold is often one without items.
