@@ -245,7 +245,7 @@ bench-scale: $(SCALE)/.stamp ## the tables of docs/scale.md: ratios to the engin
 simulate-scale: $(EXTENSION) $(SCALE)/.stamp ## 1,000 workers and 10^12 records on the real splitter, of which one in a hundred dies: into docs/scale.md
 	@$(IN_SCALE) -m tests.scale.simulate $(ARGS)
 
-campaign-scale: $(SCALE)/.stamp ## logs counted, filtered, joined, to Parquet and back by 3 workers of Dask, two of which are killed. ARGS="--records 10000000"
+campaign-scale: $(SCALE)/.stamp ## logs counted, filtered, joined, to Parquet and back by 3 workers of Dask, Ray and Spark, two of which are killed: ARGS="--records 10000000"
 	$(RELEASE)
 	@$(IN_SCALE) -m tests.scale.campaign $(ARGS)
 

@@ -14,7 +14,16 @@ from tests.support.each import each
 from tests.support.extent import sample
 from tests.support.neutral import describe, show
 from tests.support.page_tables import example
-from tests.support.wire_files import BLOCK, Log, Watched, key_places, read_file, read_index
+from tests.support.wire_files import (
+    BLOCK,
+    Log,
+    Watched,
+    frame_at,
+    key_places,
+    read_file,
+    read_index,
+    read_page,
+)
 from tests.support.wire_reader import Malformed, Reader
 from tests.support.xxh3 import xxh3
 
@@ -155,6 +164,47 @@ def test_the_index(tmp_path: pathlib.Path) -> None:
             members.append((show(reader.value()), show(reader.value())))
         assert (show(describe(key)), show(describe(value))) in members
     assert key_places(file, index.tables[0][2], holdall.dumps("no key")[1:]) == []
+
+
+def test_an_index_of_two_levels(tmp_path: pathlib.Path) -> None:
+    obj = [
+        [[n, f"text {n} " * 6] for n in range(40_000)],
+        {f"key {n}": f"{n} " * 300 for n in range(1_500)},
+        [{"wide": list(range(0, 3_000_000_000, 1_000_000)), "n": n} for n in range(100)],
+        [{f"key {n} {key}": f"{key}" * 60 for key in range(70)} for n in range(5)],
+    ]
+    file = dumped(tmp_path / "large.hold", obj)
+    found = read_file(file)
+    index = read_index(found.frames[-2].body)
+    assert len(index.pages) > 3 and index.pages == [
+        frame.at for frame in found.frames if frame.kind == "PLACES"
+    ]
+    assert index.items == [1_500] and len(index.tables) == 1
+    seen = Watched(found.message)
+    seen.message()
+    begins = [checkpoint[0] for checkpoint in index.checkpoints] + [len(found.message)]
+    outer, within = {at: (end, points) for at, end, points in index.containers}, 0
+    tables = 0
+    for begin, place, end in zip(index.checkpoints, index.pages, begins[1:], strict=False):
+        page = read_page(frame_at(file, place).body, begin)
+        for at, numbers, layouts in [begin, *page.checkpoints]:
+            assert seen.places[at] == (numbers, layouts) and begin[0] <= at < end
+        for at, ends, points in page.containers:
+            assert seen.ends.get(at, seen.ends.get(at - 1)) == ends
+            assert all(begin[0] <= place < end and place in seen.places for _, place in points)
+            if at in outer:
+                first = [point for point in outer[at][1] if begin[0] <= point[1] < end]
+                assert outer[at][0] == ends and len(first) == 1 and first < points == sorted(points)
+            else:
+                assert begin[0] <= at < ends <= end and points == sorted(points)
+                within += 1
+        for at, complete, keys in page.tables:
+            assert at not in outer and complete == 1
+            tables += 1
+            wanted = holdall.dumps(f"key {tables - 1} 7")[1:]
+            assert len(key_places(file, keys, wanted)) == 1
+    assert within > 50 and tables + sum(1 for table in index.tables if table[0] in outer) == 6
+    assert all(any(at < edge < end for edge in begins) for at, (end, _) in outer.items())
 
 
 def records() -> list[dict[str, Any]]:

@@ -36,6 +36,11 @@ def values() -> dict[str, Any]:
     }
 
 
+def turns(name: str, rounds: int) -> int:
+    """How often a row is measured: arrays as often as is needed to tell ways apart of which neither copies."""
+    return rounds * 5 if "arrays" in name else rounds
+
+
 def ratio(theirs: Callable[[], Any], ours: Callable[[], Any], rounds: int) -> float:
     """How many times as long theirs takes, in turns; the first turn of each warms up."""
     times: tuple[list[float], list[float]] = ([], [])
@@ -62,14 +67,16 @@ def dask_rows(rounds: int) -> Iterator[list[Any]]:
     ):
         one, two = client.scheduler_info()["workers"]
 
-        def timed(act: Callable[[], Any]) -> float:
+        def timed(act: Callable[[Any], Any], count: int, given: Callable[[], Any] | None = None) -> float:
+            """given: makes anew what each turn takes; else all take the same."""
             rounds_of: tuple[list[float], list[float]] = ([], [])
-            for number in range(rounds + 1):
+            for number in range(count + 1):
                 for kept, install in zip(rounds_of, (ours.uninstall, ours.install), strict=True):
                     install()
                     client.run(install)
+                    taken = given() if given else future
                     begun = time.perf_counter()
-                    act()
+                    act(taken)
                     if number:
                         kept.append(time.perf_counter() - begun)
             return statistics.median(rounds_of[0]) / statistics.median(rounds_of[1])
@@ -79,10 +86,12 @@ def dask_rows(rounds: int) -> Iterator[list[Any]]:
 
         for name, value in values().items():
             scatter = partial(client.scatter, [value], workers=[one], direct=True, hash=False)
-            future = scatter()[0]
+            future, count = scatter()[0], turns(name, rounds)
             row = [
-                timed(act)
-                for act in (scatter, partial(client.gather, future, direct=True), partial(moved, future))
+                timed(lambda _, scatter=scatter: scatter(), count),
+                timed(partial(client.gather, direct=True), count),
+                # A worker keeps what it was sent: each turn has to send something that the worker has not.
+                timed(moved, count, lambda scatter=scatter: scatter()[0]),
             ]
             ours.install()
             _, frames = serialize_and_split(Serialize(value))
@@ -112,13 +121,13 @@ def ray_rows(rounds: int) -> Iterator[list[Any]]:
             return ray.get(length.remote(reference))
 
         for name, value in values().items():
-            theirs, ours = put(value, _same), put(value)
+            theirs, ours, count = put(value, _same), put(value), turns(name, rounds)
             yield [
                 "Ray",
                 name,
-                ratio(partial(put, value, _same), partial(put, value), rounds),
-                ratio(partial(ray.get, theirs), partial(ray.get, ours), rounds),
-                ratio(partial(moved, theirs), partial(moved, ours), rounds),
+                ratio(partial(put, value, _same), partial(put, value), count),
+                ratio(partial(ray.get, theirs), partial(ray.get, ours), count),
+                ratio(partial(moved, theirs), partial(moved, ours), count),
                 len(holdall.dumps(value, trust=True, buffers=[])),
             ]
     finally:
@@ -153,14 +162,15 @@ def spark_rows(rounds: int) -> Iterator[list[Any]]:
 
         return run
 
-    def both(act: Callable[[], Any]) -> float:
-        return ratio(by(ways[0], act), by(ways[1], act), rounds)
+    def both(act: Callable[[], Any], count: int) -> float:
+        return ratio(by(ways[0], act), by(ways[1], act), count)
 
     def scattered(items: Any) -> Any:
         return context.parallelize(items, 4).count()
 
-    def shuffled(rdd: Any) -> Any:
-        return rdd.repartition(3).count()
+    def shuffled(way: Any, pairs: Any) -> Any:
+        # By their keys: `repartition` goes by Spark's own pickle, whatever the context's serializer is.
+        return by(way, lambda: pairs.partitionBy(3).count())
 
     try:
         for name, value in values().items():
@@ -168,14 +178,15 @@ def spark_rows(rounds: int) -> Iterator[list[Any]]:
             rdds = []
             for way in ways:
                 context._unbatched_serializer, context.serializer = way
-                rdds.append(context.parallelize(items, 4).map(lambda one: one).persist())
+                rdds.append(context.parallelize(list(enumerate(items)), 4).map(lambda one: one).persist())
                 rdds[-1].count()
+            count = turns(name, rounds)
             yield [
                 "Spark",
                 name,
-                both(partial(scattered, items)),
-                ratio(rdds[0].collect, rdds[1].collect, rounds),
-                ratio(partial(shuffled, rdds[0]), partial(shuffled, rdds[1]), rounds),
+                both(partial(scattered, items), count),
+                ratio(rdds[0].collect, rdds[1].collect, count),
+                ratio(shuffled(ways[0], rdds[0]), shuffled(ways[1], rdds[1]), count),
                 len(holdall.dumps(value, trust=True, buffers=[])),
             ]
     finally:
@@ -219,7 +230,7 @@ def objects(gigabytes: float) -> Iterator[tuple[str, bytes, dict[str, Callable[[
     }
     yield "model: 100 arrays", stored(model), looks
     del model
-    record = len(holdall.dumps([rows(100)])) / 100
+    record = len(holdall.dumps(details(1000))) / 1000
     many = int(size / record)
     looks = {
         "a record by its number": lambda doc: doc["records"][many // 2].load(),
@@ -227,7 +238,7 @@ def objects(gigabytes: float) -> Iterator[tuple[str, bytes, dict[str, Callable[[
         "a key of 100,000": lambda doc: doc["by name"]["name 77777"],
     }
     table = {f"name {number}": number for number in range(100_000)}
-    graph = {"records": rows(many), "by name": table}
+    graph = {"records": details(many), "by name": table}
     yield f"graph: {many:,} records", stored(graph), looks
     graph = {"records": graph["records"][: many // 10], "by name": table}
     looks = {
@@ -241,6 +252,13 @@ def rows(count: int) -> list[dict[str, Any]]:
     return [
         {"id": number, "name": f"name {number % 1000}", "at": number * 0.5, "data": "x" * 60}
         for number in range(count)
+    ]
+
+
+def details(count: int) -> list[dict[str, Any]]:
+    """Records of which each has a text of its own: a GB of them takes four of memory."""
+    return [
+        {"id": number, "name": f"name {number % 1000}", "data": f"{number:0100}"} for number in range(count)
     ]
 
 

@@ -19,6 +19,8 @@ from holdall import bson
 from holdall._cli._app import holdall as cli
 from holdall._cli._convert_folder import JOURNAL
 
+from .servers import Objects
+
 
 class Opaque:
     def __reduce__(self) -> Any:
@@ -150,3 +152,55 @@ def children(process: int) -> list[int]:
         except OSError:
             continue
     return found
+
+
+def test_what_a_url_names(web: Objects, tmp_path: pathlib.Path) -> None:
+    rows = [{"id": number, "name": "x" * 50} for number in range(20_000)]
+    for name, data in {
+        "rows.pickle": pickle.dumps(rows),
+        "rows.bson": b"".join(bson.dumps(row) for row in rows),
+        "rows.hold": holdall.dumps(rows),
+    }.items():
+        url, target = web.put(f"/dumps/{name}", data), tmp_path / f"{name}.hold"
+        done = CliRunner().invoke(cli, ["convert", url, str(target)])
+        assert done.exit_code == 0, done.output
+        many = holdall.Reader(target) if name == "rows.bson" else holdall.load(target)
+        assert list(many) == rows
+    refused = CliRunner().invoke(cli, ["convert", web.url + "/none.pickle", str(tmp_path / "none.hold")])
+    assert refused.exit_code == 2
+    refused = CliRunner().invoke(
+        cli, ["convert", web.put("/cut.pickle", pickle.dumps(rows)[:-9]), str(tmp_path / "cut.hold")]
+    )
+    assert refused.exit_code == 2
+    # Nothing of what was brought is left.
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "rows.bson.hold",
+        "rows.hold.hold",
+        "rows.pickle.hold",
+    ]
+
+
+def test_a_folder_elsewhere(tmp_path: pathlib.Path) -> None:
+    source, target = filled(tmp_path / "in", 30), tmp_path / "out"
+    arguments = ["convert", f"file://{source}/", str(target), "--engine", "dask", "--workers", "2"]
+    done = CliRunner().invoke(cli, arguments)
+    assert done.exit_code == 1 and "32 of 34 files converted" in done.output
+    assert ids(target) == expected(30)
+    again = CliRunner().invoke(cli, arguments)
+    assert "32 of 34 files converted, 32 of them in an earlier run" in again.output
+    next((source / "day 1").glob("*.jsonl")).write_text('{"id": -1}\n', "utf-8")
+    again = CliRunner().invoke(cli, arguments)
+    assert "31 of them in an earlier run" in again.output and min(ids(target)) == -1
+
+
+def test_objects_whose_names_lead_out_of_the_folder(monkeypatch: Any, tmp_path: pathlib.Path) -> None:
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    def found(*args: Any, **options: Any) -> Any:
+        return {"/dumps/../../etc/a.json": {"size": 1, "name": "a"}}
+
+    monkeypatch.setattr(MemoryFileSystem, "find", found)
+    refused = CliRunner().invoke(
+        cli, ["convert", "memory://dumps", str(tmp_path / "out"), "--engine", "dask"]
+    )
+    assert refused.exit_code == 2 and "name is no path" in refused.output

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import holdall
+from tests.support import file_frames
 from tests.support.isomorphic import isomorphic
 
 from .servers import S3, Objects
@@ -90,6 +91,94 @@ def test_over_s3(s3: S3, files: Any, how: Any) -> None:
         assert len(s3.tally.requests) <= (8 if name == "lengths" else 5), (name, s3.tally.requests)
         if how is None and name in ("a leaf", "a row", "a field", "what is shared"):
             assert len(s3.tally.requests) <= 4 and s3.tally.bytes < 200_000, name
+
+
+def large() -> dict[str, Any]:
+    """Many small objects, some of which share what lies far away; the index has two levels."""
+    shared = [["shared", n] for n in range(100)]
+    return {
+        "rows": [{"id": n, "name": f"name {n % 1000}", "data": "x" * 60} for n in range(150_000)],
+        "table": {f"key {n}": [n] for n in range(100_000)},
+        "deep": [
+            [{"all": [m + n / 2 for m in range(3)], "of": shared[n % 100]} for n in range(400)]
+            for m in range(50)
+        ],
+        "dicts": [{f"key {n} {m}": m for m in range(2_000)} for n in range(30)],
+        "shared": shared,
+        "nothing": None,
+    }
+
+
+@pytest.fixture(scope="module")
+def large_graph() -> tuple[dict[str, Any], bytes]:
+    graph = large()
+    return graph, stored(graph)
+
+
+LARGE_LOOKS: dict[str, tuple[int, Any]] = {
+    "a row": (4, lambda graph: graph["rows"][98_765]),
+    "a field": (4, lambda graph: graph["rows"][-5]["name"]),
+    "a key": (4, lambda graph: graph["table"]["key 77777"][0]),
+    "no key": (4, lambda graph: "none" in graph["table"]),
+    "what is shared": (6, lambda graph: graph["deep"][25][399]["of"]),
+    "a key of one of many dicts": (6, lambda graph: graph["dicts"][17]["key 17 1234"]),
+    "a length": (3, lambda graph: len(graph["table"])),
+    "what is last": (5, lambda graph: graph["nothing"]),
+}
+
+
+@pytest.mark.parametrize("name", LARGE_LOOKS)
+def test_a_member_of_a_large_graph_takes_few_requests(
+    web: Objects, large_graph: tuple[dict[str, Any], bytes], name: str
+) -> None:
+    graph, file = large_graph
+    most, look = LARGE_LOOKS[name]
+    url = web.put("/large.hold", file)
+    web.tally.reset()
+    with holdall.open(url) as doc:
+        isomorphic(built(look(doc)), look(graph), identity=False)
+    assert len(web.tally.requests) <= most, web.tally.requests
+    assert web.tally.bytes < 200_000
+
+
+def test_a_large_graph_from_any_place_on(
+    web: Objects, large_graph: tuple[dict[str, Any], bytes], tmp_path: pathlib.Path
+) -> None:
+    graph, file = large_graph
+    url = web.put("/large.hold", file)
+    (tmp_path / "large.hold").write_bytes(file)
+    with holdall.open(url) as far, holdall.open(tmp_path / "large.hold") as near:
+        for doc in (far, near):
+            for number in [*range(0, 150_000, 4_567), 149_999]:
+                assert doc["rows"][number].load() == graph["rows"][number]
+            for number in range(0, 100_000, 5_555):
+                assert doc["table"][f"key {number}"].load() == [number]
+            assert list(doc["table"])[::9_999] == list(graph["table"])[::9_999]
+            assert doc["deep"][3][7]["of"] is doc["shared"][7] and doc["deep"][49].load() == graph["deep"][49]
+            assert [doc["dicts"][n][f"key {n} {n}"] for n in range(30)] == list(range(30))
+            isomorphic(doc["deep"].load(), graph["deep"], identity=False)
+    isomorphic(holdall.load(url), graph, identity=False)
+
+
+def test_pages_that_are_damaged_are_refused_when_they_are_needed(
+    web: Objects, large_graph: tuple[dict[str, Any], bytes], tmp_path: pathlib.Path
+) -> None:
+    _, file = large_graph
+    frames = file_frames.parse(file)[0].frames
+    pages = [frame for frame in frames if frame.kind == file_frames.PLACES]
+    assert len(pages) > 5
+    for page, row, refused in ((pages[1], 10, False), (pages[-1], 98_765, False), (pages[1], 60_000, True)):
+        bad = bytearray(file)
+        bad[page.start + 3] ^= 1
+        with holdall.open(web.put("/bad.hold", bytes(bad), f'"{row}"')) as doc:
+            if refused:
+                with pytest.raises(holdall.ChecksumError):
+                    doc["rows"][row]
+            else:
+                assert doc["rows"][row]["id"] == row
+        (tmp_path / "bad.hold").write_bytes(bad)
+        with pytest.raises(holdall.ChecksumError):
+            holdall.open(tmp_path / "bad.hold")
 
 
 def test_small_files_and_messages_take_one_or_two_requests(web: Objects) -> None:

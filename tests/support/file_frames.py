@@ -15,7 +15,7 @@ from tests.support.xxh3 import xxh3
 
 # Kinds of files and of frames, and codecs.
 MESSAGE_FILE, GRAPH_FILE, LOG_FILE = 1, 2, 3
-MESSAGE, BUFFER, REST, INDEX, END, RECORD, NAMES, RESTART, KEYS = range(1, 10)
+MESSAGE, BUFFER, REST, INDEX, END, RECORD, NAMES, RESTART, KEYS, PLACES = range(1, 11)
 STORED, ZSTD, LZ4 = 0, 1, 2
 HEAD, TAIL, ALIGN, BLOCK = 8, 8, 64, 1 << 20
 
@@ -159,7 +159,7 @@ def _frame(data: bytes, at: int) -> tuple[Frame, int]:
     if data[end : end + TAIL] != tail(before, body, at):
         raise Malformed("tail")
     kind, codec, more = before[0] & 15, before[0] >> 4 & 3, bool(before[0] & 64)
-    if not MESSAGE <= kind <= KEYS or codec > LZ4 or before[0] & 128:
+    if not MESSAGE <= kind <= PLACES or codec > LZ4 or before[0] & 128:
         raise Malformed("kind")
     return Frame(kind, body, codec, more, at, start), end + TAIL
 

@@ -135,7 +135,7 @@ def read_file(file: bytes) -> File:
         return name, made
 
     found.message = body(("MESSAGE",))[1]
-    rest: tuple[str, ...] = ("BUFFER_FRAME", "KEYS", "INDEX")
+    rest: tuple[str, ...] = ("BUFFER_FRAME", "KEYS", "PLACES", "INDEX")
     while kind == "FILE_GRAPH":
         name, made = body(rest)
         if name == "END":
@@ -145,7 +145,12 @@ def read_file(file: bytes) -> File:
             break
         if name == "BUFFER_FRAME":
             found.buffers.append(made)
-        rest = {"BUFFER_FRAME": rest, "KEYS": ("KEYS", "INDEX"), "INDEX": ("END",)}[name]
+        rest = {
+            "BUFFER_FRAME": rest,
+            "KEYS": ("KEYS", "PLACES", "INDEX"),
+            "PLACES": ("PLACES", "INDEX"),
+            "INDEX": ("END",),
+        }[name]
     found.end = at
     return found
 
@@ -177,6 +182,37 @@ class Index:
     checkpoints: list[tuple[int, int, int]]
     containers: list[tuple[int, int, list[tuple[int, int]]]]
     tables: list[tuple[int, int, list[tuple[int, int]]]]
+    # Of a large message: where its pages are, and how many items each dict of a table has.
+    pages: list[int] = field(default_factory=list)
+    items: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Page:
+    """Section 12, "Pages"; with places as an index has them."""
+
+    checkpoints: list[tuple[int, int, int]]
+    containers: list[tuple[int, int, list[tuple[int, int]]]]
+    tables: list[tuple[int, int, list[tuple[int, int]]]]
+
+
+def read_page(body: bytes, begins: tuple[int, int, int]) -> Page:
+    r = Lengths(body)
+
+    def rising(start: tuple[int, ...]) -> list[Any]:
+        found = [start]
+        for _ in range(r.one()):
+            found.append(tuple(last + r.one() for last in found[-1]))
+        return found[1:]
+
+    page = Page(
+        rising(begins),
+        r.many(lambda: (r.one(), r.one(), rising((0, begins[0])))),
+        r.many(lambda: (r.one(), r.one(), r.many(lambda: (r.one(), r.one())))),
+    )
+    if r.reader.at != len(r.reader.data):
+        raise Malformed("left over")
+    return page
 
 
 def read_index(body: bytes) -> Index:
@@ -200,6 +236,9 @@ def read_index(body: bytes) -> Index:
         r.many(with_pairs),
         r.many(with_pairs),
     )
+    if r.reader.at != len(r.reader.data):
+        index.pages = [r.one() for _ in index.checkpoints]
+        index.items = [r.one() for _ in index.tables]
     if r.reader.at != len(r.reader.data):
         raise Malformed("left over")
     return index

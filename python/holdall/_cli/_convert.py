@@ -50,6 +50,8 @@ def command(
     and 64 times of what there is is refused. JSON tags what it lacks (see
     `holdall cat --help`), and comes back as it was. Pickles are read as data: nothing is imported or called.
 
+    IN may be a URL that fsspec knows: it is brought first, beside OUT, and deleted after.
+
     With `--engine dask`, IN and OUT are folders that all workers see. Each file of IN is converted into OUT, by
     the format that `--to` says. What was refused, and why, is told at the end, and stands with all the rest in
     OUT/.holdall-convert.jsonl; the exit code is 1 then. After a stop, the same command goes on where it was.
@@ -59,6 +61,7 @@ def command(
       holdall convert old.pickle new.hold --compress zstd
       holdall convert events.hold events.jsonl
       holdall convert dumps/ logs/ --to hold --engine dask
+      holdall convert s3://dumps/2026/ logs/ --engine dask
     """
     if engine is not None:
         from ._convert_folder import convert_folder

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import holdall
 
-from .. import _system
+from .. import _remote, _system
 from . import _paths
 from ._app import Failure, about
 from ._formats import WRITABLE, by_extension, detect, encoder, records, several
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _hold: Any = holdall
 
 _ELSE = "convert to hold, which holds any value of Python's, or to json, where what JSON lacks is tagged"
+# Bytes of a URL that are written at once.
+_PIECE = 1 << 20
 # Formats without references, and the one with references to containers only: other shared values are written
 # repeatedly.
 _TREES = ("bson", "msgpack")
@@ -50,9 +53,46 @@ def convert_file(
     force: bool,
     as_records: bool,
 ) -> None:
-    """Write the values of a file to another. Raises Failure."""
+    """Write the values of a file, or of what a URL names, to another file. Raises Failure."""
+    with fetched(source, target) as path:
+        _convert(source, path, target, given, to, compress, force, as_records)
+
+
+@contextmanager
+def fetched(source: str, target: str) -> Iterator[str]:
+    """The path of a file; what a URL names is brought beside the target for so long: formats but hold's own are read from files alone."""
+    if not _remote.is_url(source):
+        yield source
+        return
+    import tempfile
+
     with about(source):
-        format = detect(source, given)
+        remote: Any = _remote.remote_of(source)
+    name = re.sub(r"[^A-Za-z0-9._-]", "_", source.rpartition("/")[2])[-80:] or "source"
+    folder = os.path.dirname(os.path.abspath(target))
+    with tempfile.TemporaryDirectory(prefix=".holdall-", dir=folder) as beside:
+        path = os.path.join(beside, name)
+        with about(source), open(path, "wb") as file, progress(source) as report:
+            ahead, at = _remote.Ahead(remote), 0
+            while part := ahead.read_at(at, _PIECE):
+                at += file.write(part)
+                if report is not None:
+                    report(at, remote.size)
+        yield path
+
+
+def _convert(
+    source: str,
+    path: str,
+    target: str,
+    given: str | None,
+    to: str | None,
+    compress: str | None,
+    force: bool,
+    as_records: bool,
+) -> None:
+    with about(source):
+        format = detect(path, given)
     to = to or by_extension(target)
     if to is None:
         raise Failure(target, "its extension says no format: say which with --to")
@@ -67,9 +107,7 @@ def convert_file(
     weight = Weight() if to in _WEIGHED and format not in _TREES else None
     with progress(source) as report, about(source):
         # The target is not touched if the source can't be read.
-        many, values = several(
-            source, format, records(source, format, as_records=as_records, progress=report)
-        )
+        many, values = several(path, format, records(path, format, as_records=as_records, progress=report))
         if many:
             if compress:
                 raise Failure(target, "several records become a log, which --compress is not for")

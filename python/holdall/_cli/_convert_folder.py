@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ._app import Failure
+from .. import _remote
+from ._app import Failure, about
 from ._convert_file import convert_file
 from ._formats import WRITABLE
 from ._paths import printable
@@ -37,7 +38,7 @@ class Job(NamedTuple):
     source: str
     target: str
     size: int
-    changed: int
+    changed: int | str
 
     def is_outcome(self, told: dict[str, Any]) -> bool:
         return (told.get("size"), told.get("changed"), told.get("target")) == (
@@ -57,15 +58,17 @@ def convert_folder(
     workers: int | None,
 ) -> int:
     """Convert all files of a folder, and tell of it; gives the exit code: 1 if any was refused."""
-    if not os.path.isdir(source):
+    if not _remote.is_url(source) and not os.path.isdir(source):
         raise Failure(source, "it is no folder: without --engine, a file is converted")
     if options["to"] not in WRITABLE:
         raise Failure(
             target, "pickles are read, not written: they run code when they are loaded; convert to hold"
         )
-    source, target = os.path.abspath(source), os.path.abspath(target)
-    if os.path.commonpath([source, target]) == source:
-        raise Failure(target, "it is within the folder that is to be converted")
+    target = os.path.abspath(target)
+    if not _remote.is_url(source):
+        source = os.path.abspath(source)
+        if os.path.commonpath([source, target]) == source:
+            raise Failure(target, "it is within the folder that is to be converted")
     os.makedirs(target, exist_ok=True)
     _clean(target)
     jobs = _jobs(source, options["to"])
@@ -94,21 +97,46 @@ def convert_folder(
 
 
 def _jobs(source: str, to: str) -> list[Job]:
-    found = []
+    found: list[tuple[str, int, int | str]]
+    found = [*(_objects(source) if _remote.is_url(source) else _files(source))]
+    extension = ".cbs" if to == "lisp" else ".bson" if to == "julia" else f".{to}"
+    short = [os.path.splitext(name)[0] + extension for name, _, _ in found]
+    # Two files that differ by their extension alone keep it.
+    counts = Counter(short)
+    return [
+        Job(name, one if counts[one] == 1 else name + extension, size, changed)
+        for (name, size, changed), one in zip(found, short, strict=True)
+    ]
+
+
+def _files(source: str) -> Iterator[tuple[str, int, int]]:
+    """The files of a folder: their names in it, sizes, and states."""
     for folder, folders, names in os.walk(source):
         folders[:] = sorted(name for name in folders if name[0] != ".")
         for name in sorted(names):
             path = os.path.join(folder, name)
             if name[0] != "." and os.path.isfile(path):
-                found.append((os.path.relpath(path, source), os.stat(path)))
-    extension = ".cbs" if to == "lisp" else ".bson" if to == "julia" else f".{to}"
-    short = [os.path.splitext(name)[0] + extension for name, _ in found]
-    # Two files that differ by their extension alone keep it.
-    counts = Counter(short)
-    return [
-        Job(name, one if counts[one] == 1 else name + extension, status.st_size, status.st_mtime_ns)
-        for (name, status), one in zip(found, short, strict=True)
-    ]
+                status = os.stat(path)
+                yield os.path.relpath(path, source), status.st_size, status.st_mtime_ns
+
+
+def _objects(source: str) -> Iterator[tuple[str, int, str]]:
+    """The same of what a URL names."""
+    from fsspec.core import url_to_fs
+
+    with about(source):
+        system, root = url_to_fs(source)
+        found = system.find(root, detail=True)
+    for path in sorted(found):
+        name, told = path[len(root) :].lstrip("/"), found[path]
+        parts = name.split("/")
+        if any(part[:1] == "." and part not in (".", "..") for part in parts):
+            continue
+        # An object may have any name; a file is within the target's folder.
+        if "\\" in name or any(part in ("", ".", "..") for part in parts):
+            raise Failure(source, f"it has an object whose name is no path: {printable(name)}")
+        states = (told.get(name) for name in ("ETag", "LastModified", "mtime", "created", "generation"))
+        yield name, told["size"], next((str(state) for state in states if state), "")
 
 
 def _done(target: str) -> dict[str, dict[str, Any]]:
@@ -174,8 +202,12 @@ def convert_files(source: str, target: str, jobs: list[Job], options: dict[str, 
     return [_convert_one(source, target, job, options) for job in jobs]
 
 
+def _within(source: str, name: str) -> str:
+    return f"{source.rstrip('/')}/{name}" if _remote.is_url(source) else os.path.join(source, name)
+
+
 def _convert_one(source: str, target: str, job: Job, options: dict[str, Any]) -> str | None:
-    begins, ends = os.path.join(source, job.source), os.path.join(target, job.target)
+    begins, ends = _within(source, job.source), os.path.join(target, job.target)
     try:
         os.makedirs(os.path.dirname(ends), exist_ok=True)
         convert_file(
@@ -262,7 +294,7 @@ def _report(
         return 0
     click.echo(f"{len(refused):,} refused:", err=True)
     for job, why in refused[:_SHOWN]:
-        click.echo(f"  {printable(os.path.join(source, job.source))}: {why}", err=True)
+        click.echo(f"  {printable(_within(source, job.source))}: {why}", err=True)
     if len(refused) > _SHOWN:
         click.echo(f"  and {len(refused) - _SHOWN:,} more: {os.path.join(target, JOURNAL)}", err=True)
     sys.stderr.flush()

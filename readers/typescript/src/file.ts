@@ -4,7 +4,7 @@ import { Reader, readMessage, type Message, type Options } from "./message.js";
 import { xxh3 } from "./xxh3.js";
 
 export const FILES = ["FILE_MESSAGE", "FILE_GRAPH", "FILE_LOG"];
-export const FRAMES = ["MESSAGE", "BUFFER_FRAME", "REST", "INDEX", "END", "RECORD", "NAMES", "RESTART", "KEYS"];
+export const FRAMES = ["MESSAGE", "BUFFER_FRAME", "REST", "INDEX", "END", "RECORD", "NAMES", "RESTART", "KEYS", "PLACES"];
 export const CODECS = ["stored", "zstd", "lz4"];
 const START = 8;
 const HEAD = 8;
@@ -128,7 +128,7 @@ export function readFrames(file: Uint8Array, options: FileOptions = {}): File {
   if (first.kind !== "MESSAGE") throw new HoldError("file", `expected a message, found ${first.kind}`, first.end);
   const found: File = { kind, message: new Uint8Array(), buffers: [], frames: [first], end: 0 };
   [found.message, found.end] = unpacker.whole(file, first);
-  let due = ["BUFFER_FRAME", "KEYS", "INDEX"];
+  let due = ["BUFFER_FRAME", "KEYS", "PLACES", "INDEX"];
   let index = -1;
   while (kind === "FILE_GRAPH") {
     const frame = frameAt(file, found.end, true);
@@ -140,7 +140,8 @@ export function readFrames(file: Uint8Array, options: FileOptions = {}): File {
       found.buffers.push(body);
       found.end = end;
     } else if (frame.more || frame.codec !== "stored") throw new HoldError("file", "a frame that is not compressed", frame.end);
-    else if (frame.kind === "KEYS") due = ["KEYS", "INDEX"];
+    else if (frame.kind === "KEYS") due = ["KEYS", "PLACES", "INDEX"];
+    else if (frame.kind === "PLACES") due = ["PLACES", "INDEX"];
     else if (frame.kind === "INDEX") [due, index] = [["END"], frame.at];
     else {
       if (frame.body.length !== 16 || u64(frame.body, 0) !== BigInt(index) || u64(frame.body, 8) !== BigInt(frame.end)) {

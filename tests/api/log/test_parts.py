@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import holdall
+from tests.support import file_frames as ff
 
 
 def written(path: pathlib.Path, sessions: list[int], compress: Any = None, size: int = 300) -> bytes:
@@ -141,3 +142,80 @@ def test_what_is_asked_wrongly(tmp_path: pathlib.Path) -> None:
         holdall.split_log(tmp_path / "sealed.log")
     with pytest.raises(ValueError, match="sealed log"):
         holdall.Reader(tmp_path / "sealed.log", part=(0, 9), seal=seal)
+
+
+MARK = b"<what is planted>"
+
+
+def planted(path: pathlib.Path, inner: list[ff.Frame], named: bool) -> tuple[list[Any], int, int]:
+    """A log one of whose records holds frames that are whole where they lie, the first of them a restart. Gives its records, where that
+    record begins, and where the planted restart does."""
+
+    def log(inside: bytes) -> bytes:
+        path.unlink(missing_ok=True)
+        with holdall.Writer(path, sync="never") as writer:
+            for number in range(20):
+                data = inside if number == 10 else b"-" * 50
+                # Without keys no record names anything, so that none needs another.
+                writer.write({"id": number, "data": data} if named else [number, data])
+        return path.read_bytes()
+
+    room = sum(ff.HEAD + len(frame.body) + ff.TAIL for frame in inner)
+    at = log(MARK + bytes(room)).index(MARK) + len(MARK)
+    frames = b""
+    for frame in inner:
+        frames += ff.framed(frame, at + len(frames))
+    data = log(MARK + frames)
+    assert data[at : at + len(frames)] == frames
+    begins = behind = 8
+    while behind < at:
+        begins, behind = (
+            behind,
+            behind + ff.HEAD + int.from_bytes(data[behind + 1 : behind + 6], "little") + ff.TAIL,
+        )
+    return list(holdall.Reader(path)), begins, at
+
+
+def restart(record: int, number: int) -> ff.Frame:
+    return ff.Frame(ff.RESTART, record.to_bytes(8, "little") + number.to_bytes(8, "little"))
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_planted_restart_is_an_error_or_the_same_records(tmp_path: pathlib.Path, named: bool) -> None:
+    path = tmp_path / "planted.log"
+    for number in (0, 1, 7):
+        records, begins, at = planted(path, [restart(11, number)], named)
+        size = path.stat().st_size
+        assert len(records) == 20
+        for cut in range(begins - 40, at + 40, 7):
+            parts = [(0, cut), (cut, size)]
+            # The rest of the record is no frame: whoever begins in it is told so.
+            if cut <= at:
+                with pytest.raises(holdall.DecodeError):
+                    list(holdall.Reader(path, part=parts[1]))
+            else:
+                assert list(holdall.Reader(path, part=parts[1])) == []
+            first = list(holdall.Reader(path, part=parts[0]))
+            assert first == (records[:11] if cut <= at else records)
+            # What is passed over is told, and is never another record.
+            passed = []
+            for part in parts:
+                reader = holdall.Reader(path, part=part, repair="skip")
+                found = list(reader)
+                passed += reader.damage
+                assert all(record in records for record in found)
+            assert bool(passed) == (cut <= at)
+
+
+def test_planted_records_are_not_taken_in_silence(tmp_path: pathlib.Path) -> None:
+    """Who made the log may have any records in it. But what a reader of the whole does not have, a part has no more without an error."""
+    path = tmp_path / "planted.log"
+    wrong = ff.Frame(ff.RECORD, bytes([9, 0]) + holdall.dumps("planted"))
+    records, _, at = planted(path, [restart(11, 9), wrong], True)
+    assert "planted" not in records
+    reader = holdall.Reader(path, part=(at, path.stat().st_size))
+    with pytest.raises(holdall.DecodeError):
+        list(reader)
+    reader = holdall.Reader(path, part=(at, path.stat().st_size), repair="skip")
+    list(reader)
+    assert reader.damage

@@ -57,7 +57,7 @@ fn made(file: &File) -> Vec<u8> {
     for frame in file.frames.iter().take(40) {
         out.resize(out.len() + usize::from(frame.padding % 70) * usize::from(frame.padding > 180), 0);
         let at = out.len();
-        let kind = frame.kind % 10;
+        let kind = frame.kind % 11;
         let how = codec(frame.codec);
         let body = match &frame.body {
             Body::Plain(bytes) => bytes.clone(),

@@ -84,7 +84,13 @@ impl Parts {
                 let message = Extent { at: START as u64, len: frame.head.len, blocks: Vec::new() };
                 Ok(Parts { message, ..Parts::default() })
             }
-            tag::FILE_GRAPH => Parts::by_end(file).map_err(|error| whats_wrong(file).unwrap_or(error)),
+            tag::FILE_GRAPH => {
+                let parts = Parts::by_end(file).and_then(|parts| {
+                    parts.index.as_ref().map_or(Ok(()), |index| index.read_pages(file))?;
+                    Ok(parts)
+                });
+                parts.map_err(|error| whats_wrong(file).unwrap_or(error))
+            }
             _ => Err(Parts::of_a_log()),
         }
     }
@@ -103,7 +109,7 @@ impl Parts {
         }
     }
 
-    /// As [`Parts::of`] a graph's file, of which the start, the index and the end are there.
+    /// As [`Parts::of`] a graph's file, of which the start, the index and the end are there; pages of the index may not be.
     pub fn of_ends(file: &[u8]) -> Result<Parts> {
         Parts::by_end(file)
     }

@@ -7,7 +7,8 @@
 //! - keys of large dicts, by hash.
 //!
 //! From the nearest of these places it is never more than about a span to what is looked for. Its size does not grow beyond
-//! some tens of thousands of entries, as spans grow with the message.
+//! some tens of thousands of entries, as spans grow with the message. The index of a large message has two levels ([`pages`]), so that
+//! who looks for one thing in a file that lies elsewhere needs a small part of it.
 
 use super::frame::{self, Frame};
 use super::places::{names_at, Places, Walks};
@@ -19,9 +20,12 @@ use crate::memory::{vec, Vec};
 use crate::model::{self, Reader as _, Shape, Token, Writer as _};
 
 mod body;
+mod pages;
+
+use pages::Page;
 
 const LEAST_SPAN: usize = 1 << 12;
-const MOST_SPANS: usize = 1 << 14;
+const MOST_SPANS: usize = 1 << 16;
 /// Containers nested deeper are not in an index: there would be no end of them.
 const MOST_DEEP: usize = 64;
 /// Dicts with fewer items are searched.
@@ -34,8 +38,9 @@ const PAGE: usize = 1 << 12;
 /// Bytes of a frame of keys.
 pub const PAGE_FRAME: u64 = (frame::HEAD + PAGE * KEY + frame::TAIL) as u64;
 
-/// Spans' worth of tokens, a byte each, that lead from a place in an index to any other at most: there is less than one, and a value.
-const MOST_STEPS: u64 = 4;
+/// Spans' worth of tokens, a byte each, that lead from a place in an index to any other at most: there is less than one, and a value. Files
+/// of before there were pages have a quarter as many places.
+const MOST_STEPS: u64 = 16;
 
 /// Bytes between places of an index.
 fn span(message: &[u8]) -> u64 {
@@ -86,6 +91,8 @@ struct ShapeAt {
 struct Keys {
     /// Of which dict.
     at: u64,
+    /// How many items it has; 0 if the index does not say.
+    items: u64,
     /// Whether all keys are text: one that is not found is not there then.
     complete: bool,
     pages: Pages,
@@ -108,6 +115,8 @@ pub struct Index {
     shapes: Vec<ShapeAt>,
     containers: Vec<Container>,
     keys: Vec<Keys>,
+    /// What lies between each checkpoint and the next, if the index has two levels.
+    pages: Vec<Page>,
     walks: Walks,
     /// Which parts of the message can be looked at.
     pub at_hand: AtHand,
@@ -203,7 +212,8 @@ impl Scan<'_> {
         }
         let keys = match token {
             Token::Dict(items) if *items >= LEAST_KEYS => {
-                Some(Box::new(Keys { at: start, complete: true, pages: Pages::Here(Vec::new()) }))
+                let (items, pages) = (*items as u64, Pages::Here(Vec::new()));
+                Some(Box::new(Keys { at: start, items, complete: true, pages }))
             }
             _ => None,
         };
@@ -300,9 +310,15 @@ impl Index {
 
     /// The checkpoint at or before the first for which `beyond` holds.
     fn checkpoint(&self, beyond: impl Fn(&Checkpoint) -> bool) -> Result<Checkpoint> {
-        let at = self.checkpoints.partition_point(|checkpoint| !beyond(checkpoint));
-        let found = at.checked_sub(1).and_then(|at| self.checkpoints.get(at)).copied();
-        found.ok_or_else(|| Error::new(ErrorKind::BadFile { why: "an index that says nothing of a place" }, 0))
+        let last = |checkpoints: &[Checkpoint]| {
+            let found = checkpoints.partition_point(|checkpoint| !beyond(checkpoint)).checked_sub(1)?;
+            Some((found, *checkpoints.get(found)?))
+        };
+        let Some((number, found)) = last(&self.checkpoints) else {
+            return Err(Error::new(ErrorKind::BadFile { why: "an index that says nothing of a place" }, 0));
+        };
+        let near = self.pages.get(number).and_then(Page::near);
+        Ok(near.and_then(|near| last(&near.checkpoints)).map_or(found, |(_, near)| near))
     }
 
     /// All places of the message, if it was worth it to note them.
@@ -320,8 +336,7 @@ impl Index {
 
     /// Where the frames of keys begin that tell of a dict's key; none takes more than [`PAGE_FRAME`] bytes.
     pub fn pages_of(&self, at: usize, text: model::Text<'_>) -> Vec<u64> {
-        let Ok(found) = self.keys.binary_search_by_key(&(at as u64), |keys| keys.at) else { return Vec::new() };
-        let Pages::InFile(pages) = &self.keys[found].pages else { return Vec::new() };
+        let Some(Pages::InFile(pages)) = self.keys_of(at).map(|keys| &keys.pages) else { return Vec::new() };
         let hash = hash_of_text(text);
         let from = pages.partition_point(|page| page.0 < hash).saturating_sub(1);
         pages[from..].iter().take_while(|page| page.0 <= hash).map(|page| page.1).collect()
@@ -408,9 +423,28 @@ impl Index {
         }
     }
 
+    /// What is lacking, if a way from `at` is long because its page was not read.
+    fn lacks_page(&self, at: usize) -> Option<Error> {
+        self.missing_page(at).map(|_| self.at_hand.lacks(at))
+    }
+
     fn container(&self, at: usize) -> Option<&Container> {
-        let found = self.containers.binary_search_by_key(&(at as u64), |container| container.at).ok()?;
-        self.containers.get(found)
+        let find =
+            |containers: &[Container]| containers.binary_search_by_key(&(at as u64), |container| container.at).ok();
+        if let Some(found) = find(&self.containers) {
+            return self.containers.get(found);
+        }
+        let near = self.near(at as u64)?;
+        near.containers.get(find(&near.containers)?)
+    }
+
+    fn keys_of(&self, at: usize) -> Option<&Keys> {
+        let find = |keys: &[Keys]| keys.binary_search_by_key(&(at as u64), |keys| keys.at).ok();
+        if let Some(found) = find(&self.keys) {
+            return self.keys.get(found);
+        }
+        let near = self.near(at as u64)?;
+        near.keys.get(find(&near.keys)?)
     }
 
     /// How many values belong to a token and follow it.
@@ -463,16 +497,22 @@ impl Index {
     pub fn value(&self, message: &[u8], at: usize, first: usize, value: usize) -> Option<Result<usize>> {
         let (mut place, mut left) = (first, value);
         if let Some(container) = self.container(at) {
-            let points = &container.points;
-            let found = points.partition_point(|point| point.value <= value as u64);
-            if let Some(point) = found.checked_sub(1).and_then(|found| points.get(found)) {
-                (place, left) = (point.at as usize, value - point.value as usize);
+            let mut nearer = |points: &[Point]| {
+                let found = points.partition_point(|point| point.value <= value as u64);
+                if let Some(point) = found.checked_sub(1).and_then(|found| points.get(found)) {
+                    (place, left) = (point.at as usize, value - point.value as usize);
+                }
+                place as u64
+            };
+            let place = nearer(&container.points);
+            if let Some(near) = self.near(place).and_then(|near| near.container(container.at)) {
+                nearer(&near.points);
             }
         }
         let (mut steps, most) = (0, MOST_STEPS * span(message));
         while left > 0 {
             if steps > most {
-                return None;
+                return self.lacks_page(place).map(Err);
             }
             match self.pass(message, place, &mut steps) {
                 Ok(next) => place = next,
@@ -486,8 +526,7 @@ impl Index {
     /// Where a text may stand as a key of the dict at `at`, if its keys are in the index. `text` is as a writer writes it;
     /// `file` is the file that the index came from, for the frames that hold keys.
     pub fn search(&self, file: &[u8], at: usize, text: model::Text<'_>) -> Result<Option<Search>> {
-        let Ok(found) = self.keys.binary_search_by_key(&(at as u64), |keys| keys.at) else { return Ok(None) };
-        let keys = &self.keys[found];
+        let Some(keys) = self.keys_of(at) else { return Ok(None) };
         let hash = hash_of_text(text);
         let places = match &keys.pages {
             Pages::Here(entries) => matching(entries.iter().copied(), hash),
@@ -512,8 +551,7 @@ impl Index {
 
     /// Whether all keys of the dict at `at` are known to be text.
     pub fn has_text_keys(&self, at: usize) -> bool {
-        let found = self.keys.binary_search_by_key(&(at as u64), |keys| keys.at);
-        found.is_ok_and(|found| self.keys[found].complete)
+        self.keys_of(at).is_some_and(|keys| keys.complete)
     }
 
     /// Gives the keys of large dicts to `write`, frame by frame, which says where each is.

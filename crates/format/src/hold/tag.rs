@@ -230,4 +230,5 @@ codes! { FRAMES:
     NAMES 7, "what the record before it has named: section 13";
     RESTART 8, "a place where reading a log can begin: section 13";
     KEYS 9, "keys of a large dict, in the order of their hashes: section 12";
+    PLACES 10, "what a large index says of a part of the message: section 12";
 }

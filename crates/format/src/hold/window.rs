@@ -96,6 +96,14 @@ impl PartialEq for AtHand {
 impl Eq for AtHand {}
 
 impl AtHand {
+    /// Notes that something is needed of what there is to know of that place.
+    pub(super) fn lacks(&self, at: usize) -> Error {
+        if let Some(present) = &self.0 {
+            present.want(at..at + 1);
+        }
+        Error::new(ErrorKind::Truncated { needed: 1 }, at)
+    }
+
     /// Says yes, if all of the message is there; else that all of it is needed.
     pub(super) fn whole(&self, message: &[u8]) -> Result<()> {
         match self.0.as_ref().and_then(|present| Some((present, present.missing(0..message.len()).first()?.start))) {

@@ -59,7 +59,7 @@ impl Hold {
             let bytes = match name.map_err(raise)? {
                 Name::Text(bytes) => bytes,
                 Name::Reference(number) => {
-                    let at = self.asking(|| self.index.place_of(message, number)).map_err(raise)?;
+                    let at = self.walking(|| self.index.place_of(message, number)).map_err(raise)?;
                     match self.token(message, at).map_err(raise)? {
                         Token::Text(bytes) => bytes,
                         _ => {
@@ -135,8 +135,21 @@ impl Hold {
 }
 
 impl Hold {
-    /// What `ask` answers once everything is there that it needs.
+    /// What `ask` answers once everything is there that it needs, at places that are known.
     pub fn asking<T>(&self, ask: impl Fn() -> Result<T>) -> Result<T> {
+        self.answered(ask, |py, wanted| self.bring_message(py, wanted))
+    }
+
+    /// As [`Hold::asking`] of a walk: the page of the index is brought first that makes it short.
+    pub fn walking<T>(&self, ask: impl Fn() -> Result<T>) -> Result<T> {
+        self.answered(ask, |py, wanted| self.bring_on_a_walk(py, wanted))
+    }
+
+    fn answered<T>(
+        &self,
+        ask: impl Fn() -> Result<T>,
+        bring: impl Fn(Python<'_>, Range<usize>) -> PyResult<()>,
+    ) -> Result<T> {
         let Some(elsewhere) = &self.elsewhere else { return ask() };
         loop {
             self.forget_wanted();
@@ -144,8 +157,8 @@ impl Hold {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
-            match attached(|py| self.bring_wanted(py)) {
-                Some(brought) => elsewhere.keeping(brought)?,
+            match elsewhere.present.take_wanted() {
+                Some(wanted) => elsewhere.keeping(attached(|py| bring(py, wanted)))?,
                 None => return Err(error),
             }
         }
@@ -165,7 +178,29 @@ impl Hold {
     /// Brings what an error came of; `None` if it came of something else.
     pub fn bring_wanted(&self, py: Python<'_>) -> Option<PyResult<()>> {
         let wanted = self.elsewhere.as_ref()?.present.take_wanted()?;
-        Some(self.bring_message(py, wanted))
+        Some(self.bring_on_a_walk(py, wanted))
+    }
+
+    fn bring_on_a_walk(&self, py: Python<'_>, wanted: Range<usize>) -> PyResult<()> {
+        match self.index.missing_page(wanted.start) {
+            Some(page) => self.bring_page(py, page),
+            None => self.bring_message(py, wanted),
+        }
+    }
+
+    fn bring_page(&self, py: Python<'_>, page: usize) -> PyResult<()> {
+        let Some(elsewhere) = &self.elsewhere else { return Ok(()) };
+        let (start, end) = self.index.page_in_file(page, self.parts.index_at);
+        elsewhere.remote.bring(py, start..end)?;
+        let view = self.source.view()?;
+        self.index.read_page(view.as_slice(), page).map_err(|error| Fault::from(error).into_py(0))
+    }
+
+    /// A dict that the index knows, of which nothing was brought yet: what is looked for in it may be found without its beginning.
+    fn dict_elsewhere(&self, at: usize) -> Option<Container> {
+        let present = &self.elsewhere.as_ref()?.present;
+        let (len, first) = self.index.dict_at(at)?;
+        (present.end(at) == at).then_some(Container::Table { len, first })
     }
 
     /// Brings a part of the message, with what is best brought with it.
@@ -230,10 +265,16 @@ impl Hold {
         let at = match target {
             Target::At(at) => at,
             Target::Number(0) => return self.bring_all(py, view),
-            Target::Number(number) => self.asking(|| self.index.place_of(message, number)).map_err(raise)?,
+            Target::Number(number) => self.walking(|| self.index.place_of(message, number)).map_err(raise)?,
         };
         let end = self.skip(message, at).map_err(raise)?;
-        self.bring_exactly(py, view, self.index.walked_from(at).max(at.saturating_sub(PIECE))..end)?;
+        // A way from a checkpoint is brought along with the value, if it is short. A value that is there may not need any: who builds
+        // it will ask for it.
+        let from = match self.index.missing_page(at) {
+            None if elsewhere.present.end(at) < end => self.index.walked_from(at).max(at.saturating_sub(PIECE)),
+            _ => at,
+        };
+        self.bring_exactly(py, view, from..end)?;
         let mut reader = hold::PartialReader::new(message, &self.index, at, true).map_err(raise)?;
         let mut ranges = Vec::new();
         while reader.offset() < end {
@@ -286,14 +327,18 @@ impl TokenFormat for Hold {
     }
 
     fn resolve(&self, message: &[u8], at: usize) -> Result<(usize, Option<u64>)> {
-        self.asking(|| {
+        if self.dict_elsewhere(at).is_some() {
+            return Ok((at, None));
+        }
+        let (token, behind) = self.asking(|| {
             let mut reader = hold::PartialReader::new(message, &self.index, at, true)?;
-            match reader.next()? {
-                Token::AssignId => Ok((reader.offset(), Some(self.index.counts(message, at)?.0))),
-                Token::Reference(number) => Ok((self.index.place_of(message, number)?, Some(number))),
-                _ => Ok((at, None)),
-            }
-        })
+            Ok((reader.next()?, reader.offset()))
+        })?;
+        match token {
+            Token::AssignId => Ok((behind, Some(self.walking(|| self.index.counts(message, at))?.0))),
+            Token::Reference(number) => Ok((self.walking(|| self.index.place_of(message, number))?, Some(number))),
+            _ => Ok((at, None)),
+        }
     }
 
     fn token<'i>(&'i self, message: &'i [u8], at: usize) -> Result<Token<'i>> {
@@ -302,6 +347,9 @@ impl TokenFormat for Hold {
 
     fn shape(&self, py: Python<'_>, message: &[u8], at: usize) -> PyResult<Container> {
         let raise = |error| self.raised().unwrap_or_else(|| Fault::from(error).into_py(0));
+        if let Some(dict) = self.dict_elsewhere(at) {
+            return Ok(dict);
+        }
         let begun = self.asking(|| {
             let mut reader = hold::PartialReader::new(message, &self.index, at, true)?;
             Ok((reader.next()?, reader.offset()))
@@ -332,12 +380,12 @@ impl TokenFormat for Hold {
     }
 
     fn skip(&self, message: &[u8], at: usize) -> Result<usize> {
-        self.asking(|| self.index.skip(message, at))
+        self.walking(|| self.index.skip(message, at))
     }
 
     fn value(&self, message: &[u8], container: usize, first: usize, value: usize) -> Option<Result<usize>> {
         // Nothing, or a place: who asks for more gets it in the same way.
-        match self.asking(|| self.index.value(message, container, first, value).transpose()) {
+        match self.walking(|| self.index.value(message, container, first, value).transpose()) {
             Ok(place) => place.map(Ok),
             Err(error) => Some(Err(error)),
         }
@@ -345,6 +393,11 @@ impl TokenFormat for Hold {
 
     fn search(&self, view: &View, _message: &[u8], container: usize, key: Text<'_>) -> Result<Option<Search>> {
         if let Some(elsewhere) = &self.elsewhere {
+            if self.index.dict_at(container).is_none() {
+                if let Some(page) = self.index.missing_page(container) {
+                    attached(|py| elsewhere.keeping(self.bring_page(py, page)))?;
+                }
+            }
             for page in self.index.pages_of(container, key) {
                 let end = page.saturating_add(PAGE_FRAME).min(self.parts.index_at);
                 attached(|py| elsewhere.keeping(elsewhere.remote.bring(py, page..end)))?;

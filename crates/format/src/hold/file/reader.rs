@@ -361,7 +361,7 @@ impl<R: io::Read> Reader<R> {
         }
         loop {
             let (head, seed) = self.head()?;
-            if !matches!(head.kind, tag::BUFFER_FRAME | tag::KEYS | tag::INDEX | tag::END) {
+            if !matches!(head.kind, tag::BUFFER_FRAME | tag::KEYS | tag::PLACES | tag::INDEX | tag::END) {
                 return self.error(ErrorKind::BadFile { why: "a frame of another kind than comes here" });
             }
             let mut body = Body { head, seed, total: [0; TOTAL as usize], len: head.len };

@@ -94,6 +94,10 @@ impl<W: Output> Writer<'_, W> {
                 let at = self.at;
                 self.stored(tag::KEYS, page).map(|()| at)
             })?;
+            index.put_pages(|page| {
+                let at = self.at;
+                self.stored(tag::PLACES, page).map(|()| at)
+            })?;
             let at = self.at;
             self.stored(tag::INDEX, &index.to_bytes())?;
             self.end(at)
