@@ -60,7 +60,14 @@ def test_in_dicts_and_fields(way: Way, name: str) -> None:
     one, two = SHARED[name](), SHARED[name]()
     by_number = {at: (one, two, at, [at])[at % 4] for at in range(40)}
     ends = {0: {1: one, 2: two}, 1: {0: one}, 2: {0: two, 2: by_number}}
-    graph = [by_number, ends, models.DPoint(one, two), models.DPoint(2, one), {"a": two, "b": ends}, [3, one, two]]
+    graph = [
+        by_number,
+        ends,
+        models.DPoint(one, two),
+        models.DPoint(2, one),
+        {"a": two, "b": ends},
+        [3, one, two],
+    ]
     isomorphic(graph, way(graph))
 
 
