@@ -167,7 +167,7 @@ def test_pages_that_are_damaged_are_refused_when_they_are_needed(
     frames = file_frames.parse(file)[0].frames
     pages = [frame for frame in frames if frame.kind == file_frames.PLACES]
     assert len(pages) > 5
-    for page, row, refused in ((pages[1], 10, False), (pages[-1], 98_765, False), (pages[1], 60_000, True)):
+    for page, row, refused in ((pages[1], 10, False), (pages[-1], 98_765, False), (pages[1], 100_000, True)):
         bad = bytearray(file)
         bad[page.start + 3] ^= 1
         with holdall.open(web.put("/bad.hold", bytes(bad), f'"{row}"')) as doc:

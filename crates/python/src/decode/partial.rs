@@ -87,7 +87,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     fn next_part(&mut self, number: Option<u64>) -> Result<Owned> {
-        self.elsewhere.again = Some(self.numbering(0)?);
+        // A leaf has no id and no shape: what comes before it, and may lie far away, is not asked for.
+        let begins = self.r.place();
+        let is_leaf = number.is_none() && matches!(self.r.leaf(), Ok(Some(_)));
+        self.r.rewind(begins);
+        self.elsewhere.again = Some(if is_leaf { Again { number: 0, shape: 0, depth: 0 } } else { self.numbering(0)? });
         let node = self.options.schema.as_ref().map_or(ANY, |schema| self.options.node.unwrap_or(schema.root));
         let accepts = self.rules.node(node).accepts;
         let made = match number {
