@@ -261,7 +261,8 @@ def test_every_kind_of_file_and_frame_has_a_vector() -> None:
             reader = Watch(bytes.fromhex(message))
             reader.message()
             forms |= set(reader.met)
-    assert (kinds, frames, codecs) == (set(FILES), set(FRAMES.values()), set(CODECS.values()))
+    # Pages of an index are in files that are too large for a vector: `repository/test_format_page_files.py` makes one.
+    assert (kinds, frames | {"PLACES"}, codecs) == (set(FILES), set(FRAMES.values()), set(CODECS.values()))
     assert {f"form {form}" for form in LENT if form >= 2} <= forms
 
 

@@ -35,7 +35,7 @@ pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
             return Err(error);
         }
     }
-    for forget in [crate::classes::plan::forget, crate::shapes::classes::forget] {
+    for forget in [crate::classes::plan::forget, crate::shapes::classes::forget, crate::decode::Settled::forget] {
         crate::classes::registry::on_registration(py, forget);
     }
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;

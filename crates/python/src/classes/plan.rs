@@ -131,10 +131,8 @@ static PLANS: StateSlot<Plans> = unsafe { StateSlot::new(Name::Plans) };
 pub unsafe fn of(py: Python<'_>, class: Type) -> Result<Rc<Plan>> {
     let known = PLANS.get(py).borrow().get(&(class as usize)).cloned();
     if let Some(plan) = known {
-        // SAFETY: `plan` holds the weak reference `weak`; its target is only compared.
-        let is_it = unsafe { weak_target(plan.weak.get()) } == Some(class.cast());
         // SAFETY: `class` is alive by contract.
-        if is_it && unsafe { plan.is_current(py)? } {
+        if plan.is_alive() && unsafe { plan.is_current(py)? } {
             return Ok(plan);
         }
     }
@@ -145,9 +143,8 @@ pub unsafe fn of(py: Python<'_>, class: Type) -> Result<Rc<Plan>> {
         // Plans of classes that no longer exist are removed at times, so that the cache doesn't grow without bound.
         let mut gone = Vec::new();
         if plans.len().is_power_of_two() && plans.len() >= 64 {
-            // SAFETY: each plan holds its weak reference, whose target is only compared.
-            plans.retain(|_, plan| unsafe {
-                let alive = weak_target(plan.weak.get()).is_some();
+            plans.retain(|_, plan| {
+                let alive = plan.is_alive();
                 if !alive {
                     gone.push(plan.clone());
                 }
@@ -166,12 +163,9 @@ pub unsafe fn of(py: Python<'_>, class: Type) -> Result<Rc<Plan>> {
 /// `class` is alive.
 pub unsafe fn known(py: Python<'_>, class: Type) -> Option<Rc<Plan>> {
     let plan = PLANS.get(py).borrow().get(&(class as usize)).cloned()?;
-    // SAFETY: `plan` holds the weak reference `weak`; its target is only compared. `class` is alive by contract.
-    unsafe {
-        let is_it = weak_target(plan.weak.get()) == Some(class.cast());
-        let known_as = plan.known_as.get();
-        (is_it && known_as != 0 && given_version(class) == known_as).then_some(plan)
-    }
+    let known_as = plan.known_as.get();
+    // SAFETY: `class` is alive by contract.
+    (plan.is_alive() && known_as != 0 && unsafe { given_version(class) } == known_as).then_some(plan)
 }
 
 /// Drops the plan of a class that was registered anew.
@@ -439,6 +433,13 @@ impl Plan {
 
     pub fn class(&self) -> Type {
         self.class
+    }
+
+    /// Whether the class still exists.
+    #[inline(always)]
+    pub fn is_alive(&self) -> bool {
+        // SAFETY: the plan holds the weak reference, whose target is only compared.
+        unsafe { weak_target(self.weak.get()) == Some(self.class.cast()) }
     }
 }
 

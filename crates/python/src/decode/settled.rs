@@ -20,7 +20,6 @@ const SIZE: usize = 256;
 struct Entry {
     raw: Rc<Shape>,
     shape: Rc<Shape>,
-    class: Owned,
     registrations: u64,
     signs: Signs,
 }
@@ -64,14 +63,19 @@ impl Settled {
         WITHOUT_TYPES.get(py)
     }
 
+    /// Empties the place for those: its entries hold what was registered before.
+    pub fn forget(py: Python<'_>, _: Type) {
+        WITHOUT_TYPES.get(py).0.clear();
+    }
+
     /// How instances of a layout are built that a message has which is not trusted; `None`: the class is to be looked up.
     #[inline(always)]
     pub fn find(&self, py: Python<'_>, raw: &Rc<Shape>) -> Option<Rc<Shape>> {
         self.0.find(place(raw), |entry| {
-            // SAFETY: the entry holds the class.
-            let signs = unsafe { Signs::of(entry.class.get().cast()) };
-            let same = Rc::ptr_eq(&entry.raw, raw)
-                && entry.signs == signs
+            // Nothing here keeps a class that nobody else has any more.
+            let plan = entry.shape.plan.as_ref().filter(|plan| Rc::ptr_eq(&entry.raw, raw) && plan.is_alive())?;
+            // SAFETY: the class is alive.
+            let same = entry.signs == unsafe { Signs::of(plan.class()) }
                 && entry.registrations == registry::generation(py)
                 && !registry::has_resolvers(py);
             same.then(|| entry.shape.clone())
@@ -86,10 +90,10 @@ impl Settled {
         let Some(plan) = &shape.plan else { return };
         // SAFETY: the class is alive, by contract, and holds its metaclass.
         unsafe {
-            let (class, signs) = (Owned::borrowed(plan.class().cast()), Signs::of(plan.class()));
-            if signs.0 != 0 && signs.1 != 0 && names::has_usual_names(py, ffi::Py_TYPE(class.get())) {
+            let signs = Signs::of(plan.class());
+            if signs.0 != 0 && signs.1 != 0 && names::has_usual_names(py, ffi::Py_TYPE(plan.class().cast())) {
                 let (raw, shape, registrations) = (raw.clone(), shape.clone(), registry::generation(py));
-                self.0.keep(place(&raw), Entry { raw, shape, class, registrations, signs });
+                self.0.keep(place(&raw), Entry { raw, shape, registrations, signs });
             }
         }
     }
