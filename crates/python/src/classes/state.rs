@@ -115,7 +115,7 @@ pub unsafe fn has_setter(class: Type, name: Obj) -> bool {
     }
 }
 
-/// The same for a class that has no data descriptor of that name.
+/// [`set_attribute`] for a class that has no data descriptor of that name.
 ///
 /// # Safety
 /// `object` is alive; `name` is an interned string.

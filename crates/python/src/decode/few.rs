@@ -117,19 +117,14 @@ unsafe fn container<'i, R: Reader<'i>>(r: &mut R, state: &mut State<'_>, depth: 
                 known_names(state, &shape, &known)?;
                 values(r, state, depth, &known)
             }
-            Token::NewShape(shape) if matches!(shape.kind, ShapeKind::Object | ShapeKind::Based) => {
+            Token::NewShape(shape) if matches!(shape.kind, ShapeKind::Object | ShapeKind::Based | ShapeKind::Enum) => {
                 let shape = instances::layout(r, &shape, state)?;
                 instances::instance(r, state, depth, &shape)
-            }
-            Token::NewShape(shape) if shape.kind == ShapeKind::Enum => {
-                let class = instances::enumeration(r, &shape, state)?;
-                instances::member(r, &class)
             }
             Token::Instance(number) => {
                 let shape = state.shapes.get(number)?.clone()?;
                 match shape.build {
                     Build::Dict => values(r, state, depth, &shape),
-                    Build::Enum => instances::member(r, &shape),
                     _ => instances::instance(r, state, depth, &shape),
                 }
             }

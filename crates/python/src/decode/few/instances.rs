@@ -8,7 +8,6 @@ use crate::classes::state::{allocate, has_setter, set_dict, set_plain_attribute,
 use crate::cpython::class::_PyType_Lookup;
 use crate::cpython::{dict, fill, int, Owned, Type};
 use crate::decode::leaves::of_any_leaf;
-use crate::decode::settled::Settled;
 use crate::schema::node::Scalar;
 use crate::schema::Schema;
 use crate::shapes::classes::without_schema;
@@ -16,7 +15,7 @@ use crate::shapes::typed::{FieldPlaces, StoredBy, Typed};
 use crate::shapes::{lacks_keys, names, put, Build, Place, Shape};
 use crate::types::enumeration::has_usual_metaclass;
 use crate::types::{self, new_of, number, textual};
-use holdall_format::model::{self, KnownType, Leaf, Seq};
+use holdall_format::model::{self, KnownType, Leaf, Seq, ShapeKind};
 use holdall_format::{Reader, Token};
 use pyo3::{ffi, intern, Bound, Python};
 use std::rc::Rc;
@@ -24,7 +23,7 @@ use std::rc::Rc;
 /// In place of a class's index, for a layout of members of an enumeration.
 const MEMBER: u32 = u32::MAX;
 
-/// How instances of a layout are built that an earlier message had.
+/// How instances of a layout are built, or which enumeration has its members, as an earlier message has shown.
 ///
 /// # Safety
 /// The GIL is held.
@@ -36,37 +35,27 @@ pub(super) unsafe fn layout<'i, R: Reader<'i>>(
 ) -> Option<Rc<Shape>> {
     // SAFETY: the GIL is held, by contract.
     let py = unsafe { Python::assume_attached() };
+    let known = match state.classes {
+        Classes::Schema(schema) => schema.shapes.find(py, token)?,
+        // What a trusted message has is not settled.
+        Classes::Settled(_) if !r.trusted() => without_schema(py).find(py, token)?,
+        Classes::Settled(_) | Classes::Nobody => return None,
+    };
+    all_names(state, token, &known)?;
     let shape = match state.classes {
-        Classes::Nobody => return None,
+        // SAFETY: the GIL is held, by contract.
+        Classes::Schema(schema) if token.kind == ShapeKind::Enum => unsafe { enumeration(schema, py, &known)? },
         Classes::Schema(schema) => {
-            let known = schema.shapes.find(py, token)?;
-            all_names(state, token, &known)?;
             // Whether the class is the one that the type wants in this place, is seen in the end.
             let matched = known.matched.borrow();
             let of_class = |(serial, class, _): &&(u64, u32, _)| *serial == schema.serial && *class != MEMBER;
             matched.iter().find(of_class)?.2.clone()
         }
-        Classes::Settled(settled) => settled_layout(r, py, token, state, settled)?,
+        Classes::Settled(settled) => settled.find(py, &known)?,
+        Classes::Nobody => return None,
     };
     state.keep(&shape)?;
     Some(shape)
-}
-
-/// The same without a type. What a trusted message has is not settled.
-#[inline(always)]
-fn settled_layout<'i, R: Reader<'i>>(
-    r: &R,
-    py: Python<'_>,
-    token: &model::Shape<'_>,
-    state: &mut State<'_>,
-    settled: &Settled,
-) -> Option<Rc<Shape>> {
-    if r.trusted() {
-        return None;
-    }
-    let known = without_schema(py).find(py, token)?;
-    all_names(state, token, &known)?;
-    settled.find(py, &known)
 }
 
 /// Whether an instance can be let go without any code of the program's, should the message turn out to be none for this.
@@ -79,7 +68,7 @@ unsafe fn goes_quietly(class: Type) -> bool {
     unsafe { (*class).tp_finalize.is_none() && (*class).tp_del.is_none() }
 }
 
-/// An instance of a layout's class.
+/// An instance of a layout's class, or a member of its enumeration.
 ///
 /// # Safety
 /// The GIL is held; what `state` has is alive.
@@ -90,6 +79,10 @@ pub(super) unsafe fn instance<'i, R: Reader<'i>>(
     depth: usize,
     shape: &Rc<Shape>,
 ) -> Option<Owned> {
+    if matches!(shape.build, Build::Enum) {
+        // SAFETY: the contract is the same; whoever permits the class holds it.
+        return unsafe { member(r, shape) };
+    }
     state.instances += 1;
     if state.instances > MOST_INSTANCES {
         return None;
@@ -280,45 +273,11 @@ unsafe fn fresh(typed: &Typed, plan: &Plan, schema: &Schema) -> Option<Owned> {
     }
 }
 
-/// The enumeration of a layout.
-///
-/// # Safety
-/// The GIL is held.
-pub(super) unsafe fn enumeration<'i, R: Reader<'i>>(
-    r: &R,
-    token: &model::Shape<'_>,
-    state: &mut State<'_>,
-) -> Option<Rc<Shape>> {
-    // SAFETY: the GIL is held, by contract.
-    let py = unsafe { Python::assume_attached() };
-    let shape = match state.classes {
-        Classes::Nobody => return None,
-        Classes::Schema(schema) => {
-            let known = schema.shapes.find(py, token)?;
-            all_names(state, token, &known)?;
-            let matched = known.matched_with(schema.serial, MEMBER);
-            match matched {
-                Some(shape) => shape,
-                None => {
-                    // SAFETY: the GIL is held, by contract.
-                    let plan = unsafe { wanted_enumeration(schema, py, &known)? };
-                    let shape = Rc::new(Shape { plan: Some(plan), ..known.like(Build::Enum, known.names.clone()) });
-                    known.match_with(schema.serial, MEMBER, &shape);
-                    shape
-                }
-            }
-        }
-        Classes::Settled(settled) => settled_layout(r, py, token, state, settled)?,
-    };
-    state.keep(&shape)?;
-    Some(shape)
-}
-
-/// A member of an enumeration, by its name.
+/// A member of an enumeration: by its name, or a union of flags by its value.
 ///
 /// # Safety
 /// The GIL is held, and the enumeration alive.
-pub(super) unsafe fn member<'i, R: Reader<'i>>(r: &mut R, shape: &Shape) -> Option<Owned> {
+unsafe fn member<'i, R: Reader<'i>>(r: &mut R, shape: &Shape) -> Option<Owned> {
     let plan = shape.plan.as_ref().filter(|plan| is_usual(plan))?;
     // SAFETY: the GIL is held, by contract; the reader has checked the bytes of `Leaf::Ascii`. Attributes are looked up in the class
     // itself, and no name of a member runs code.
@@ -347,21 +306,27 @@ fn is_usual(plan: &Plan) -> bool {
     matches!(plan.how, crate::classes::how::How::Enum) && plan.registration.is_none()
 }
 
-/// The enumeration of the type that a stored name means, if nobody has said otherwise.
+/// The enumeration of the type that a layout names, if nobody has said otherwise.
 ///
 /// # Safety
 /// The GIL is held.
-#[cold]
-unsafe fn wanted_enumeration(schema: &Schema, py: Python<'_>, shape: &Shape) -> Option<Rc<Plan>> {
-    let name = shape.stored_name().ok()?;
-    let class = schema.permitted.get(name)?;
+unsafe fn enumeration(schema: &Schema, py: Python<'_>, known: &Shape) -> Option<Rc<Shape>> {
+    if let Some(shape) = known.matched_with(schema.serial, MEMBER) {
+        return Some(shape);
+    }
+    let class = schema.permitted.get(known.stored_name().ok()?)?;
     let is_wanted = |scalar: &Scalar| matches!(scalar, Scalar::Enum { class: own, .. } if own.get() == class.get());
     if schema.resolves || !schema.nodes.iter().flat_map(|node| &node.scalars).any(is_wanted) {
         return None;
     }
     // SAFETY: the schema holds the class.
     let plan = unsafe { plan::known(py, class.get().cast())? };
-    is_usual(&plan).then_some(plan)
+    if !is_usual(&plan) {
+        return None;
+    }
+    let shape = Rc::new(Shape { plan: Some(plan), ..known.like(Build::Enum, known.names.clone()) });
+    known.match_with(schema.serial, MEMBER, &shape);
+    Some(shape)
 }
 
 /// A decimal or a UUID.
