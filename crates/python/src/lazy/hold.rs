@@ -199,7 +199,7 @@ impl Hold {
     /// A dict that the index knows, of which nothing was brought yet: what is looked for in it may be found without its beginning.
     fn dict_elsewhere(&self, at: usize) -> Option<Container> {
         let present = &self.elsewhere.as_ref()?.present;
-        let (len, first) = self.index.dict_at(at)?;
+        let (len, first) = self.index.dict_at(at, self.parts.message.len)?;
         (present.end(at) == at).then_some(Container::Table { len, first })
     }
 
@@ -393,7 +393,7 @@ impl TokenFormat for Hold {
 
     fn search(&self, view: &View, _message: &[u8], container: usize, key: Text<'_>) -> Result<Option<Search>> {
         if let Some(elsewhere) = &self.elsewhere {
-            if self.index.dict_at(container).is_none() {
+            if self.index.dict_at(container, self.parts.message.len).is_none() {
                 if let Some(page) = self.index.missing_page(container) {
                     attached(|py| elsewhere.keeping(self.bring_page(py, page)))?;
                 }

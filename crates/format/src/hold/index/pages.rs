@@ -75,10 +75,13 @@ impl Index {
         (at(number), at(number + 1))
     }
 
-    /// How many items the dict there has, and where the first begins, if the first level says that there is one.
-    pub fn dict_at(&self, at: usize) -> Option<(usize, usize)> {
+    /// How many items the dict there has, and where the first begins, if the first level says that there is one. `len`: the bytes of the
+    /// message.
+    pub fn dict_at(&self, at: usize, len: u64) -> Option<(usize, usize)> {
         let found = self.keys.binary_search_by_key(&(at as u64), |keys| keys.at).ok()?;
-        let items = usize::try_from(self.keys[found].items).ok().filter(|&items| items > 0)?;
+        // Each takes two bytes or more.
+        let most = len.saturating_sub(at as u64) / 2;
+        let items = usize::try_from(Some(self.keys[found].items).filter(|items| (1..=most).contains(items))?).ok()?;
         let mut head = Writer::new(Vec::new(), false);
         let begun = head.out.len();
         head.dict(items);
@@ -241,8 +244,9 @@ mod tests {
             assert_eq!(Some(&found), one.search(&[], at, Text::Ascii(key.as_bytes())).unwrap().as_ref());
             assert!(matches!(found, Search::Only(places) if places.len() == 1) && two.has_text_keys(at));
         }
-        assert_eq!(two.dict_at(dict), Some((1_000, dict + 4)));
-        assert_eq!((two.dict_at(list), one.dict_at(dict).is_some()), (None, true));
+        let len = message.len() as u64;
+        assert_eq!(two.dict_at(dict, len), Some((1_000, dict + 4)));
+        assert_eq!((two.dict_at(list, len), one.dict_at(dict, len).is_some()), (None, true));
     }
 
     #[test]
@@ -307,6 +311,13 @@ mod tests {
                 let _ = (index.counts(&message, at as usize), index.skip(&message, at as usize));
             }
             let _ = (index.place_of(&message, from.numbers + 3), index.value(&message, 2, 8, 9_000));
+        }
+        let dict = two.keys.iter().find(|keys| keys.items == 1_000).unwrap().at;
+        let len = message.len() as u64;
+        for (items, found) in [(1_000, true), (len, false), (u64::MAX, false), (0, false)] {
+            let mut lying = two.clone();
+            lying.keys.iter_mut().for_each(|keys| keys.items = items);
+            assert_eq!(lying.dict_at(dict as usize, len).is_some(), found);
         }
         let elsewhere = Index { pages: two.pages.iter().map(|_| Page::new(8)).collect(), ..two.clone() };
         assert!(elsewhere.read_page(&file, 0).is_err());
