@@ -26,6 +26,7 @@ pub enum Name {
     PermittedClasses,
     SettledWithoutTypes,
     InlineShapes,
+    MarksOfInlineShapes,
     Output,
     OutputOfMembers,
     TablesOfLoads,

@@ -327,6 +327,7 @@ impl<'i> model::Reader<'i> for Reader<'i> {
     const NAIVE_IS_UTC: bool = true;
     const VALUES_ARE_NAMED: bool = true;
     const TYPES: bool = false;
+    const COUNTS: bool = false;
     type Place = Place;
     type Shapes = Never;
     type Extents = Self;

@@ -34,6 +34,7 @@ impl<'i> model::Reader<'i> for PartialReader<'i> {
     const NAIVE_IS_UTC: bool = false;
     const VALUES_ARE_NAMED: bool = false;
     const TYPES: bool = true;
+    const COUNTS: bool = true;
     type Place = usize;
     type Shapes = Reader<'i>;
     type Extents = Never;

@@ -276,6 +276,7 @@ impl<'i> model::Reader<'i> for Reader<'i> {
     const NAIVE_IS_UTC: bool = false;
     const VALUES_ARE_NAMED: bool = false;
     const TYPES: bool = true;
+    const COUNTS: bool = true;
     type Place = usize;
     type Shapes = Self;
     type Extents = Never;

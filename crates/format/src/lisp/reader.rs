@@ -317,6 +317,7 @@ impl<'i> model::Reader<'i> for Reader<'i> {
     const NAIVE_IS_UTC: bool = false;
     const VALUES_ARE_NAMED: bool = false;
     const TYPES: bool = false;
+    const COUNTS: bool = false;
     type Place = usize;
     type Shapes = Never;
     type Extents = Never;

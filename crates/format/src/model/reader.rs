@@ -20,6 +20,8 @@ pub trait Reader<'i> {
     const VALUES_ARE_NAMED: bool;
     /// Whether types are told apart; else text, lists and dicts may stand for others.
     const TYPES: bool;
+    /// Whether the token of every list and dict says how many values it has, and all of them follow.
+    const COUNTS: bool;
     /// Where a reader is, to go back to.
     type Place: Copy;
     /// Capabilities of the format, each [`Never`](super::Never) where it lacks it. The function of the same name gives what they are

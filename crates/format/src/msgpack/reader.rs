@@ -61,6 +61,31 @@ impl<'i> Reader<'i> {
         Ok(u32::from_be_bytes(self.input.array()?) as usize)
     }
 
+    /// The int of 1, 2, 4 or 8 bytes that belongs to `tag`. `None`: it is above 63 bits. One way for all sizes: where they are mixed, a
+    /// processor can't foresee which comes.
+    #[inline(always)]
+    fn int(&mut self, tag: u8) -> Result<Option<i64>> {
+        let size = 1 << ((tag - tag::UINT_8) & 3);
+        let word = match self.input.rest().first_chunk() {
+            Some(word) => {
+                self.input.skip_over(size);
+                *word
+            }
+            None => {
+                let mut word = [0; 8];
+                for (to, from) in word.iter_mut().zip(self.input.take(size)?) {
+                    *to = *from;
+                }
+                word
+            }
+        };
+        let unused = 64 - 8 * size as u32;
+        Ok(match tag {
+            tag::INT_8.. => Some(i64::from_be_bytes(word) >> unused),
+            _ => i64::try_from(u64::from_be_bytes(word) >> unused).ok(),
+        })
+    }
+
     /// The length of 8, 16 or 32 bits that belongs to `tag`; `first` is that of 8 bits.
     fn length(&mut self, tag: u8, first: u8) -> Result<usize> {
         match tag - first {
@@ -114,14 +139,7 @@ impl<'i> Reader<'i> {
     #[inline(never)]
     fn rare(&mut self, tag: u8) -> Result<Token<'i>> {
         Ok(match tag {
-            tag::UINT_64 => {
-                let value = u64::from_be_bytes(self.input.array()?);
-                i64::try_from(value).map_or(Token::UInt(value), Token::Int)
-            }
-            tag::INT_8 => Token::Int(i64::from(i8::from_be_bytes(self.input.array()?))),
-            tag::INT_16 => Token::Int(i64::from(i16::from_be_bytes(self.input.array()?))),
-            tag::INT_32 => Token::Int(i64::from(i32::from_be_bytes(self.input.array()?))),
-            tag::INT_64 => Token::Int(i64::from_be_bytes(self.input.array()?)),
+            tag::UINT_64 => Token::UInt(u64::from_be_bytes(self.input.array()?)),
             tag::FLOAT_32 => Token::Float(f64::from(f32::from_be_bytes(self.input.array()?))),
             // Short texts come here where they are wanted as bytes.
             tag::STR_FIX..tag::NIL => self.text(usize::from(tag - tag::STR_FIX))?,
@@ -232,6 +250,7 @@ impl<'i> model::Reader<'i> for Reader<'i> {
     const NAIVE_IS_UTC: bool = false;
     const VALUES_ARE_NAMED: bool = false;
     const TYPES: bool = false;
+    const COUNTS: bool = true;
     type Place = usize;
     type Shapes = Never;
     type Extents = Never;
@@ -269,15 +288,28 @@ impl<'i> model::Reader<'i> for Reader<'i> {
             tag::FALSE => Leaf::Bool(false),
             tag::TRUE => Leaf::Bool(true),
             tag::FLOAT_64 => Leaf::Float(f64::from_be_bytes(self.input.array()?)),
-            tag::UINT_8 => Leaf::Int(i64::from(u8::from_be_bytes(self.input.array()?))),
-            tag::UINT_16 => Leaf::Int(i64::from(u16::from_be_bytes(self.input.array()?))),
-            tag::UINT_32 => Leaf::Int(i64::from(u32::from_be_bytes(self.input.array()?))),
+            tag::UINT_8..=tag::INT_64 => {
+                let before = self.input.offset();
+                let Some(value) = self.int(tag)? else {
+                    self.input.rewind(before - 1);
+                    return Ok(None);
+                };
+                Leaf::Int(value)
+            }
             tag::STR_8 if !self.raw => {
                 let len = self.length_8()?;
                 self.utf8(len)?
             }
+            tag::STR_16 if !self.raw => {
+                let len = self.length_16()?;
+                self.utf8(len)?
+            }
             tag::BIN_8 => {
                 let len = self.length_8()?;
+                Leaf::Bytes(self.input.take(len)?)
+            }
+            tag::BIN_16 => {
+                let len = self.length_16()?;
                 Leaf::Bytes(self.input.take(len)?)
             }
             tag::NEGATIVE_FIX..=u8::MAX => Leaf::Int(i64::from(tag as i8)),

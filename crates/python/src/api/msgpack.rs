@@ -2,7 +2,7 @@
 
 use crate::api::quick::{self, quick, Chance};
 use crate::cpython::View;
-use crate::decode::few::Classes;
+use crate::decode::few::{Asked, Classes};
 use crate::encode::dialect::MessagePack;
 use crate::encode::few::Plain;
 use crate::encode::forms::{Forms, Order};
@@ -259,7 +259,7 @@ quick!(DUMPS, "msgpack_dumps", |_of, given| {
 quick!(LOADS, "msgpack_loads", |_of, given| {
     static CHANCE: Chance = Chance::new();
     // SAFETY: as above.
-    unsafe { quick::read(given, Classes::Nobody, true, &CHANCE, |input| Some(Reader::new(input))) }
+    unsafe { quick::read(given, Asked::of(Classes::Nobody), true, &CHANCE, |input| Some(Reader::new(input))) }
 });
 
 /// Searches for the end of a value in a stream, from `start`, where `pending` values are incomplete (1 at the beginning

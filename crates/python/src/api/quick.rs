@@ -3,7 +3,7 @@
 
 use crate::cpython::{bytes_of, text, Obj, Owned};
 use crate::decode;
-use crate::decode::few::Classes;
+use crate::decode::few::{Asked, Classes};
 use crate::encode::few;
 use crate::encode::output::{bytes_within, Bounded};
 use crate::encode::value::{lone_big, lone_leaf, lone_other};
@@ -235,7 +235,7 @@ unsafe fn wrote_few<W: Writer, F: few::Form<W>>(writer: &mut W, form: impl FnOnc
 #[inline(always)]
 pub unsafe fn read<'i, R: Reader<'i>>(
     given: Obj,
-    classes: Classes<'_>,
+    asked: Asked<'_>,
     unbounded: bool,
     chance: &Chance,
     reader: impl FnOnce(&'i [u8]) -> Option<R>,
@@ -247,7 +247,7 @@ pub unsafe fn read<'i, R: Reader<'i>>(
         }
         let mut reader = reader(bytes_of(given))?;
         match decode::lone_leaf(&mut reader, unbounded) {
-            None if unbounded => chance.take(|| decode::few::few(&mut reader, classes)),
+            None if unbounded => chance.take(|| decode::few::few(&mut reader, asked)),
             made => made,
         }
     }
@@ -271,7 +271,7 @@ pub unsafe fn read_by<'i, R: Reader<'i>>(
                 None => Classes::Settled(options.settled(Python::assume_attached())),
                 Some(_) => Classes::Nobody,
             };
-            return read(given, classes, options.limits.is_unset(), chance, reader);
+            return read(given, Asked::by(classes, &options.msgpack), options.limits.is_unset(), chance, reader);
         };
         let id = options.node.unwrap_or(schema.root);
         if !schema.may_take_as_is(id, R::TYPES && options.resolver.is_none()) {
@@ -282,7 +282,7 @@ pub unsafe fn read_by<'i, R: Reader<'i>>(
             None => Classes::Schema(schema),
             Some(_) => Classes::Nobody,
         };
-        read(given, classes, options.limits.is_unset(), chance, reader)
+        read(given, Asked::by(classes, &options.msgpack), options.limits.is_unset(), chance, reader)
             .filter(|made| schema.takes_as_is(id, made.get()))
     }
 }

@@ -1,6 +1,6 @@
 //! Starting containers: each is created empty, with a frame for its content.
 
-use super::frame::{Frame, Kind, Make, DEFAULT_DICT, FIXED, HASHED};
+use super::frame::{Frame, Kind, Make, DEFAULT_DICT, FIXED, HASHED, LEARNS_KEYS};
 use super::Decoder;
 use crate::budget::hash_cost::HashCost;
 use crate::cpython::fill;
@@ -127,7 +127,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 None => accepts,
             };
             let mut value = self.next_leaf(accepts)?;
-            if value.is_none() && fixed.is_none() {
+            // In what is hashed, a list of a schemaless format becomes a tuple.
+            if value.is_none() && fixed.is_none() && (D::Reader::TYPES || flags & HASHED == 0) {
                 value = self.flat(item, &mut held)?;
             }
             let Some(value) = value else {
@@ -207,7 +208,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let frame = self.frame(Kind::Pairs, Some(dict), 2 * len, object_id);
         let frame = Frame { hand_over, item, flags, ..frame };
-        if D::Reader::TYPES && item == ANY && flags & !DEFAULT_DICT == 0 && !self.late.half_seen {
+        let is_plain = item == ANY && flags & !(DEFAULT_DICT | LEARNS_KEYS) == 0;
+        if D::Reader::COUNTS && is_plain && !self.late.half_seen {
             return self.fill_pairs(frame);
         }
         Ok(self.push(frame))

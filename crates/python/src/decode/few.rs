@@ -5,7 +5,9 @@ mod instances;
 
 use super::leaves::of_any_leaf;
 use super::runs;
+use super::schemaless;
 use super::settled::Settled;
+use super::MsgpackOptions;
 use crate::cpython::{crowd, dict, fill, gc, replace, set, text, Obj, Owned};
 use crate::schema::Schema;
 use crate::shapes::{dicts, names, Build, Shape};
@@ -37,9 +39,31 @@ pub enum Classes<'s> {
     Settled(&'s Settled),
 }
 
+/// What matters to small messages of what a decoder was asked for.
+#[derive(Clone, Copy)]
+pub struct Asked<'s> {
+    pub classes: Classes<'s>,
+    /// As in [`MsgpackOptions`].
+    strict_keys: bool,
+    /// Whether points in time are made as usual.
+    moments: bool,
+}
+
+impl<'s> Asked<'s> {
+    /// Nothing but how instances are made.
+    pub fn of(classes: Classes<'s>) -> Self {
+        Asked { classes, strict_keys: false, moments: true }
+    }
+
+    pub fn by(classes: Classes<'s>, options: &MsgpackOptions) -> Self {
+        let moments = !options.timestamps && !options.as_msgpack_python;
+        Asked { classes, strict_keys: options.strict_keys, moments }
+    }
+}
+
 /// What was read of a message.
 struct State<'s> {
-    classes: Classes<'s>,
+    asked: Asked<'s>,
     /// What has the numbers from 1 on; the container of the message has 0. Each is held by what it is in, or by a shape. Null: it is
     /// being made.
     numbered: [MaybeUninit<Obj>; MOST_NUMBERS],
@@ -78,9 +102,9 @@ impl State<'_> {
 /// # Safety
 /// The GIL is held.
 #[inline(always)]
-pub unsafe fn few<'i, R: Reader<'i>>(r: &mut R, classes: Classes<'_>) -> Option<Owned> {
+pub unsafe fn few<'i, R: Reader<'i>>(r: &mut R, asked: Asked<'_>) -> Option<Owned> {
     let mut state = State {
-        classes,
+        asked,
         numbered: [const { MaybeUninit::uninit() }; MOST_NUMBERS],
         len: 0,
         shapes: [const { None }; MOST_SHAPES],
@@ -137,6 +161,9 @@ unsafe fn container<'i, R: Reader<'i>>(r: &mut R, state: &mut State<'_>, depth: 
                 members(r, state, Owned::new(ffi::PyFrozenSet_New(std::ptr::null_mut()))?, len)
             }
             Token::DateTime { bits, zoned } => moment(r, bits, zoned),
+            Token::Timestamp { seconds, nanoseconds } if state.asked.moments && !R::NAIVE_IS_UTC => {
+                schemaless::of_timestamp(seconds, nanoseconds, false, 0).ok()
+            }
             Token::KnownType(known @ (KnownType::Decimal | KnownType::Uuid)) => instances::known(r, known),
             Token::KnownType(known @ (KnownType::Date | KnownType::Timedelta | KnownType::Time)) => {
                 let Ok(Some(Leaf::Int(number))) = r.leaf() else { return None };
@@ -211,7 +238,7 @@ unsafe fn moment<'i, R: Reader<'i>>(r: &mut R, bits: u64, zoned: bool) -> Option
     }
 }
 
-/// A dict whose keys come with their values.
+/// A dict whose keys come with their values, and are leaves.
 ///
 /// # Safety
 /// As for [`container`]; `object` is a new dict.
@@ -223,15 +250,26 @@ unsafe fn pairs<'i, R: Reader<'i>>(
     object: Owned,
     len: usize,
 ) -> Option<Owned> {
-    // SAFETY: the GIL is held; the reader has checked the bytes of `Leaf::Ascii`. Hashing strings runs no code.
+    // SAFETY: the GIL is held; the reader has checked the bytes of `Leaf::Ascii`. Hashing leaves runs no code.
     unsafe {
         for before in 0..len {
             r.key();
-            let Ok(Some(Leaf::Ascii(name))) = r.leaf() else { return None };
-            let name = names::name(name)?;
-            let (item, _) = value(r, state, depth)?;
+            let is_put = match r.leaf().ok()?? {
+                Leaf::Ascii(name) => {
+                    let name = names::name(name)?;
+                    let (item, _) = value(r, state, depth)?;
+                    dict::set(object.get(), name.get(), item.get())
+                }
+                Leaf::Rare(_) | Leaf::Reference(_) => return None,
+                Leaf::Int(_) | Leaf::Float(_) | Leaf::None | Leaf::Bool(_) if state.asked.strict_keys => return None,
+                leaf => {
+                    let key = of_any_leaf(leaf)?;
+                    let (item, _) = value(r, state, depth)?;
+                    ffi::PyDict_SetItem(object.get(), key.get(), item.get()) == 0
+                }
+            };
             // A key that comes again would let the first value go, which may have a number.
-            if !dict::set(object.get(), name.get(), item.get()) || dict::len(object.get()) == before {
+            if !is_put || dict::len(object.get()) == before {
                 return None;
             }
         }

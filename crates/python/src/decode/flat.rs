@@ -1,7 +1,7 @@
 //! Values that are no leaves, and need no frame either: known types of leaves, packed runs, short lists and tuples of leaves. Most of what
 //! holds them needs no frame then: a frame takes as long as three leaves.
 
-use super::frame::{Frame, Kind, DEFAULT_DICT};
+use super::frame::{Frame, Kind, DEFAULT_DICT, LEARNS_KEYS};
 use super::hashed::{Adding, TWICE};
 use super::{Decoder, Numbered, State, NO_ID};
 use crate::budget::hash_cost::HashCost;
@@ -49,7 +49,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Whether a value may be made without a frame: near the bound of depth, where it would count as a level with one, it has to count.
     #[inline(always)]
     fn may_be_flat(&self, node: NodeId) -> bool {
-        D::Reader::TYPES
+        D::Reader::COUNTS
             && node == ANY
             && self.elsewhere.again.is_none()
             && self.r.indexed().is_none()
@@ -215,12 +215,18 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             let (key, is_name) = match self.r.leaf()? {
                 // SAFETY: the GIL is held while a decoder lives; the reader has checked that these bytes are ASCII.
                 Some(Leaf::Ascii(name)) => (Some(unsafe { names::name(name) }.ok_or_else(raised)?), true),
-                _ => {
+                leaf if D::Reader::TYPES => {
+                    let _ = leaf;
                     self.r.rewind(before);
                     (self.field_or_flat(ANY, accepts::ALL, &mut cost)?, false)
                 }
+                Some(leaf) if !self.options.msgpack.strict_keys => (self.of_leaf(leaf, accepts::ALL)?, false),
+                _ => (None, false),
             };
-            let Some(key) = key else { return Ok(self.push(frame)) };
+            let Some(key) = key else {
+                self.r.rewind(before);
+                return Ok(self.push(frame));
+            };
             if cost != HashCost::default() {
                 self.charge_key(cost, here)?;
             }
@@ -233,6 +239,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             // SAFETY: all are owned references, and `dict` is a dict or of a subclass.
             unsafe { self.add_pair(&dict, &key, &value, is_name, cost)? };
             frame.at += 2;
+        }
+        if frame.flags & LEARNS_KEYS != 0 {
+            self.learn(dict.get(), frame.len / 2);
         }
         self.whole(frame.object_id, dict.get());
         if frame.flags & DEFAULT_DICT != 0 {
@@ -263,7 +272,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             if !dict::set(dict.get(), key.get(), value.get()) {
                 return Err(raised());
             }
-            match dict::len(dict.get()) == count {
+            match D::Reader::UNIQUE_KEYS && dict::len(dict.get()) == count {
                 true => Err(decode(TWICE, here)),
                 false => Ok(()),
             }

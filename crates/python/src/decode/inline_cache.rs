@@ -4,8 +4,9 @@
 //!
 //! Like the caches of names and shapes, it holds only immutable strings.
 
+use crate::budget::hash_cost::HashCost;
 use crate::cpython::dict::{self, Pair};
-use crate::cpython::{replace, text, Obj, Owned};
+use crate::cpython::{fill, replace, text, Obj, Owned};
 use crate::decode::dialect::Dialect;
 use crate::decode::frame::{Frame, Kind, LEARNS_KEYS};
 use crate::decode::{Decoder, NO_ID};
@@ -13,7 +14,7 @@ use crate::error::{raised, Result};
 use crate::memory::Vec;
 use crate::schema::node::accepts;
 use crate::schema::ANY;
-use crate::shapes::cache::DirectMapped;
+use crate::shapes::cache::{DirectMapped, Marks};
 use crate::shapes::{Build, Shape};
 use crate::state::{Name, StateSlot};
 use holdall_format::model::Bytes;
@@ -26,13 +27,19 @@ const SIZE: usize = 512;
 const MOST_KEYS: usize = 64;
 /// The names of a shape have at most this many bytes together: half a megabyte for all entries, times `MOST_WAYS`.
 const LONGEST: usize = 1024;
-/// A shape is dropped after this many wrong predictions.
+/// A shape is dropped once wrong predictions outnumber right ones by this.
 const MOST_MISSES: u8 = 4;
+/// Then as many dicts with that first key and size come pair by pair before another shape is kept: where keys are there or not by turns,
+/// none is right for long, and to keep one takes longer than to read it.
+const REST: u8 = 64;
 
 #[derive(Default)]
 struct Entry {
     shape: Option<Rc<Shape>>,
-    misses: u8,
+    /// Wrong predictions, less the right ones.
+    misses: Cell<u8>,
+    /// How many dicts are still to come before a shape is kept.
+    rest: Cell<u8>,
     /// For formats that do not store the sizes of dicts: the shapes that begin with one key.
     ways: Option<Rc<Ways>>,
 }
@@ -74,7 +81,10 @@ impl Ways {
 // SAFETY: no other slot has this name.
 static CACHE: StateSlot<DirectMapped<Entry, SIZE>> = unsafe { StateSlot::new(Name::InlineShapes) };
 
-fn place(first: &[u8], len: usize) -> usize {
+// SAFETY: no other slot has this name.
+static MARKS: StateSlot<Marks<SIZE>> = unsafe { StateSlot::new(Name::MarksOfInlineShapes) };
+
+fn hash(first: &[u8], len: usize) -> u64 {
     let word = |chunk: Option<&[u8; 4]>| chunk.map_or(0, |chunk| u64::from(u32::from_le_bytes(*chunk)));
     let mix = match first {
         [] => 0,
@@ -82,18 +92,55 @@ fn place(first: &[u8], len: usize) -> usize {
         [byte] => u64::from(*byte),
         _ => word(first.first_chunk()) | word(first.last_chunk()) << 32,
     };
-    ((mix ^ (first.len() as u64) << 27 ^ (len as u64) << 59).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 55) as usize
+    (mix ^ (first.len() as u64) << 27 ^ (len as u64) << 59).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// The shape of earlier dicts with this size and this first key.
+fn place(first: &[u8], len: usize) -> usize {
+    (hash(first, len) >> 55) as usize
+}
+
+/// Whether a dict's keys are to be kept: only if the last that was to be kept at this place began alike. Keys that never come again would
+/// push out those that do.
+fn begins_again(py: Python<'_>, first: &[u8], len: usize) -> bool {
+    let (marks, hash) = (MARKS.get(py), hash(first, len));
+    let place = (hash >> 55) as usize;
+    // The lowest bits say nothing of the size.
+    let mark = hash >> 23;
+    let again = marks.met(place, mark);
+    marks.meet(place, mark);
+    again
+}
+
+/// What is known of dicts with some size and first key.
+enum Known {
+    Shape(Rc<Shape>),
+    /// Nothing: the next of them may be expected to be like this one.
+    Nothing,
+    /// That they differ.
+    Many,
+}
+
 #[inline(always)]
-fn find(py: Python<'_>, first: &[u8], len: usize) -> Option<Rc<Shape>> {
-    CACHE.get(py).find(place(first, len), |entry| {
-        let shape = entry.shape.as_ref()?;
+fn find(py: Python<'_>, first: &[u8], len: usize) -> Known {
+    let found = CACHE.get(py).find(place(first, len), |entry| {
+        let Some(shape) = &entry.shape else {
+            let rest = entry.rest.get();
+            entry.rest.set(rest.saturating_sub(1));
+            return (rest > 0).then_some(Known::Many);
+        };
         // SAFETY: names are strings, and the shape holds them during the comparison.
         let same = shape.names.len() == len && unsafe { text::ascii(shape.names[0].get()) } == Some(first);
-        same.then(|| shape.clone())
-    })
+        if !same {
+            return None;
+        }
+        entry.misses.set(entry.misses.get().saturating_sub(1));
+        Some(Known::Shape(shape.clone()))
+    });
+    match found {
+        Some(known) => known,
+        None if begins_again(py, first, len) => Known::Nothing,
+        None => Known::Many,
+    }
 }
 
 /// The shapes of earlier dicts with this first key.
@@ -118,7 +165,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let token = self.r.next()?;
         self.r.rewind(before);
         let Token::Text(Bytes::Ascii(first)) = token else { return self.begin_unexpected(len, 0) };
-        let Some(shape) = find(self.py, first, len) else { return self.begin_unexpected(len, LEARNS_KEYS) };
+        let shape = match find(self.py, first, len) {
+            Known::Shape(shape) => shape,
+            Known::Nothing => return self.begin_unexpected(len, LEARNS_KEYS),
+            Known::Many => return self.begin_unexpected(len, 0),
+        };
         let Build::Expected(encoded) = &shape.build else { return self.begin_unexpected(len, 0) };
         self.claim(len, 128 + 32 * len)?;
         // SAFETY: the GIL is held while a decoder lives; `dict` is a new copy of the template, which has a slot for each key.
@@ -127,12 +178,17 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             let dict = Owned::new(ffi::PyDict_Copy(template.get())).ok_or_else(raised)?;
             let object_id = self.take_id();
             self.opened(object_id, dict.get());
+            let mut holds_containers = false;
             for (at, key) in encoded.iter().enumerate() {
                 let before = self.r.place();
-                let value = match self.r.accept(key) {
-                    true => self.next_leaf(accepts::ALL)?,
-                    false => None,
-                };
+                let mut value = None;
+                if self.r.accept(key) {
+                    value = self.next_leaf(accepts::ALL)?;
+                    if value.is_none() {
+                        value = self.flat(ANY, &mut HashCost::default())?;
+                        holds_containers = true;
+                    }
+                }
                 let Some(value) = value else {
                     // The frame reads the key again, and can handle an unexpected one.
                     self.r.rewind(before);
@@ -140,6 +196,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     return Ok(self.push(Frame { at, shape: Some(shape.clone()), ..frame }));
                 };
                 replace(dict::value_slot(dict.get(), at), value.into_raw());
+            }
+            if holds_containers {
+                fill::track(dict.get());
             }
             self.whole(object_id, dict.get());
             Ok(Some(dict))
@@ -165,13 +224,16 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.r.key();
         let token = self.r.next()?;
         self.r.rewind(before);
-        let ways = match token {
-            Token::Text(Bytes::Ascii(first)) => find_ways(self.py, first),
-            _ => None,
+        let (ways, learns) = match token {
+            Token::Text(Bytes::Ascii(first)) => match find_ways(self.py, first) {
+                Some(ways) => (Some(ways), 0),
+                None => (None, if begins_again(self.py, first, 0) { LEARNS_KEYS } else { 0 }),
+            },
+            _ => (None, 0),
         };
         let Some(ways) = ways else {
             let len = self.count(end)?;
-            return self.begin_unexpected(len, LEARNS_KEYS);
+            return self.begin_unexpected(len, learns);
         };
         let mut now = ways.last.get();
         let mut at = 0;
@@ -302,7 +364,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
         }
         // SAFETY: `object` is a dict, held by the frame, which is popped only below.
-        unsafe { crate::cpython::fill::track(object) };
+        unsafe { fill::track(object) };
         Ok(self.pop())
     }
 
@@ -351,9 +413,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             if let Some(name) = text::ascii(shape.names[0].get()).filter(|_| self.r.extents().is_none()) {
                 CACHE.get(self.py).change(place(name, shape.names.len()), |there| {
                     let entry = there.get_or_insert_default();
-                    entry.misses += 1;
-                    if entry.misses == MOST_MISSES {
-                        *entry = Entry::default();
+                    // A prediction has taken one off.
+                    entry.misses.set(entry.misses.get() + 2);
+                    if entry.misses.get() > MOST_MISSES {
+                        *entry = Entry { rest: Cell::new(REST), ..Entry::default() };
                     }
                 });
             }
@@ -371,13 +434,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             frame.kind = Kind::Pairs;
             frame.object = Some(dict);
             frame.shape = None;
-            frame.flags = LEARNS_KEYS;
+            // Where sizes are known, one shape was expected, and it stays or none does.
+            frame.flags = if self.r.extents().is_some() { LEARNS_KEYS } else { 0 };
             (frame.at, frame.len) = (2 * frame.at, 2 * frame.len);
         }
         Ok(())
     }
 
-    /// Keeps the keys of a dict that was built pair by pair, if their entry of the cache is free.
+    /// Keeps the keys of a dict that was built pair by pair.
     #[inline(never)]
     pub(crate) fn learn(&self, object: Obj, len: usize) {
         // SAFETY: the caller holds the dict in the frame that it popped. No Python code runs that could change it below.
@@ -407,7 +471,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 let is_this =
                     |names: &[Owned]| names.iter().map(Owned::get).eq(entries.iter().map(|&Pair { key, .. }| key));
                 entry.learn_way(first, is_this, shape);
-            } else if entry.shape.is_none() {
+            } else {
                 *entry = Entry { shape: Some(shape()), ..Entry::default() };
             }
         });
@@ -422,8 +486,8 @@ impl Entry {
                 return ways.last.set(known);
             }
             if ways.shapes.len() == MOST_WAYS {
-                self.misses += 1;
-                if self.misses < MOST_MISSING {
+                self.misses.set(self.misses.get() + 1);
+                if self.misses.get() < MOST_MISSING {
                     return;
                 }
             }

@@ -35,14 +35,14 @@ pub(super) unsafe fn layout<'i, R: Reader<'i>>(
 ) -> Option<Rc<Shape>> {
     // SAFETY: the GIL is held, by contract.
     let py = unsafe { Python::assume_attached() };
-    let known = match state.classes {
+    let known = match state.asked.classes {
         Classes::Schema(schema) => schema.shapes.find(py, token)?,
         // What a trusted message has is not settled.
         Classes::Settled(_) if !r.trusted() => without_schema(py).find(py, token)?,
         Classes::Settled(_) | Classes::Nobody => return None,
     };
     all_names(state, token, &known)?;
-    let shape = match state.classes {
+    let shape = match state.asked.classes {
         // SAFETY: the GIL is held, by contract.
         Classes::Schema(schema) if token.kind == ShapeKind::Enum => unsafe { enumeration(schema, py, &known)? },
         Classes::Schema(schema) => {
@@ -92,7 +92,7 @@ pub(super) unsafe fn instance<'i, R: Reader<'i>>(
     unsafe {
         match &shape.build {
             Build::Typed(typed) => typed_instance(r, state, depth, shape, typed),
-            _ if !matches!(state.classes, Classes::Settled(_)) => None,
+            _ if !matches!(state.asked.classes, Classes::Settled(_)) => None,
             Build::Slots { class, offsets } if goes_quietly(*class) => {
                 let object = allocate(*class, 0).ok()?;
                 for &offset in offsets {
@@ -222,7 +222,7 @@ unsafe fn typed_instance<'i, R: Reader<'i>>(
     shape: &Shape,
     typed: &Typed,
 ) -> Option<Owned> {
-    let (Some(plan), Classes::Schema(schema)) = (&shape.plan, state.classes) else { return None };
+    let (Some(plan), Classes::Schema(schema)) = (&shape.plan, state.asked.classes) else { return None };
     // SAFETY: the schema holds the class, to which the places belong; a new instance is empty.
     unsafe {
         let object = fresh(typed, plan, schema)?;
