@@ -131,7 +131,8 @@ pub struct Output {
     limit: usize,
     scratch: Vec<u8>,
     bytes: Option<Obj>,
-    /// The size of the last large result: if the next is as large, it fits without waste.
+    /// The size of the last large result, or what is left of a larger one before: if the next is as large, it fits without waste, and
+    /// where sizes go up and down, too. What takes more than what was released last comes from the system, page by page.
     last: usize,
 }
 
@@ -195,7 +196,7 @@ impl Output {
         let object = unsafe {
             match self.bytes.take() {
                 Some(mut object) => {
-                    self.last = self.len;
+                    self.last = self.len.max(self.last - self.last / 8);
                     _PyBytes_Resize(&mut object, self.len as isize);
                     Owned::new(object)
                 }
