@@ -16,6 +16,9 @@ use std::sync::OnceLock;
 const PLACES: usize = 256;
 /// An index with no more checkpoints is in one piece: it comes with the file's end as soon as its first level would.
 const LEAST: usize = 512;
+/// So many of the dicts whose keys have frames of their own stay in the first level, the largest first: what is looked up in them is found
+/// without a page that says nothing but where they are.
+const DICTS: usize = 64;
 
 /// A page of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -106,6 +109,21 @@ impl Index {
         (0..self.pages.len()).try_for_each(|number| self.read_page(file, number))
     }
 
+    /// How many bytes the smallest of the [`DICTS`] largest dicts takes.
+    fn least_of_dicts(&self) -> u64 {
+        let mut keys = self.keys.iter().peekable();
+        let sizes = self.containers.iter().filter_map(|container| {
+            keys.next_if(|keys| keys.at == container.at).map(|_| container.end.saturating_sub(container.at))
+        });
+        let mut sizes: Vec<u64> = sizes.collect();
+        sizes.sort_unstable_by(|one, other| other.cmp(one));
+        // Where there are more of one size, none of them stays.
+        match sizes.get(DICTS) {
+            Some(next) => next.saturating_add(1),
+            None => 0,
+        }
+    }
+
     /// Cuts a large index into two levels; gives the pages to `write`, frame by frame, which says where each is. The keys of dicts have to
     /// be in the file by then.
     pub fn put_pages<E>(
@@ -124,12 +142,14 @@ impl Index {
         let first_level = &self.checkpoints;
         let of = |at| page_of(first_level, at).unwrap_or(0);
         let (mut long, mut long_keys) = (Vec::new(), Vec::new());
+        let least = self.least_of_dicts();
         let mut keys = std::mem::take(&mut self.keys).into_iter().peekable();
         for mut container in std::mem::take(&mut self.containers) {
             let page = of(container.at);
             let is_long = first_level.get(page + 1).is_some_and(|next| next.at < container.end);
             let keys = keys.next_if(|keys| keys.at == container.at);
-            if !is_long {
+            let is_large = keys.is_some() && container.end - container.at >= least;
+            if !is_long && !is_large {
                 nears[page].keys.extend(keys);
                 nears[page].containers.push(container);
                 continue;
@@ -172,7 +192,7 @@ mod tests {
         w.list(3);
         w.list(RECORDS);
         for number in 0..RECORDS {
-            if number % 6_000 == 0 {
+            if number % 600 == 0 {
                 w.dict(KEYS);
                 for key in 0..KEYS {
                     w.text(Text::Ascii(format!("key {number} {key}").as_bytes()));
@@ -220,7 +240,9 @@ mod tests {
         let (one, file) = (Index::scan(&message).unwrap(), file(&message));
         let two = Parts::of(&file).unwrap().index.unwrap();
         assert!(two.pages.len() > 3 && one.pages.is_empty() && one.checkpoints.len() > two.checkpoints.len() * 200);
-        assert!(two.containers.len() < 10 && one.containers.len() > 500 && two.keys.len() < one.keys.len());
+        assert!(two.containers.len() < 12 && one.containers.len() > 500);
+        // Of a hundred small dicts those that are larger than the others stay in the first level.
+        assert!(two.keys.len() < DICTS && one.keys.len() > DICTS);
         let list = one.value(&message, 1, 2, 0).unwrap().unwrap();
         let first = list + 4;
         let dict = one.value(&message, 1, 2, 1).unwrap().unwrap();
@@ -247,6 +269,8 @@ mod tests {
         let len = message.len() as u64;
         assert_eq!(two.dict_at(dict, len), Some((1_000, dict + 4)));
         assert_eq!((two.dict_at(list, len), one.dict_at(dict, len).is_some()), (None, true));
+        // A dict that lies in one page, and is among the largest.
+        assert!(first_level(&file).dict_at(dict, len).is_some() || two.checkpoints.last().unwrap().at > dict as u64);
     }
 
     #[test]
