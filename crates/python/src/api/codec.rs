@@ -1,6 +1,7 @@
 //! `Encoder` and `Decoder`: options that are read once for many messages.
 
-use crate::api::quick::{self, quick, Chance};
+use crate::api::quick::{self, quick};
+use crate::budget::chance::Chance;
 use crate::encode::few::Numbered;
 use crate::encode::scratch::{with_scratch, Scratch};
 use crate::error::Fault;

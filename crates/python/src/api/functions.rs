@@ -1,6 +1,7 @@
 //! `dumps` and `loads`.
 
-use crate::api::quick::{self, quick, Chance};
+use crate::api::quick::{self, quick};
+use crate::budget::chance::Chance;
 use crate::decode::few::{Asked, Classes};
 use crate::decode::Settled;
 use crate::encode::few::Numbered;
@@ -124,6 +125,6 @@ quick!(LOADS, "loads", |_of, given| {
     // SAFETY: as above.
     unsafe {
         let classes = Classes::Settled(Settled::without_types(Python::assume_attached()));
-        quick::read(given, Asked::of(classes), true, &CHANCE, |input| Reader::new(input, false).ok())
+        quick::read(given, Asked::of(classes), &CHANCE, |input| Reader::new(input, false).ok())
     }
 });

@@ -1,6 +1,7 @@
 //! MessagePack: the functions and classes of `holdall.msgpack`.
 
-use crate::api::quick::{self, quick, Chance};
+use crate::api::quick::{self, quick};
+use crate::budget::chance::Chance;
 use crate::cpython::View;
 use crate::decode::few::{Asked, Classes};
 use crate::encode::dialect::MessagePack;
@@ -259,7 +260,7 @@ quick!(DUMPS, "msgpack_dumps", |_of, given| {
 quick!(LOADS, "msgpack_loads", |_of, given| {
     static CHANCE: Chance = Chance::new();
     // SAFETY: as above.
-    unsafe { quick::read(given, Asked::of(Classes::Nobody), true, &CHANCE, |input| Some(Reader::new(input))) }
+    unsafe { quick::read(given, Asked::of(Classes::Nobody), &CHANCE, |input| Some(Reader::new(input))) }
 });
 
 /// Searches for the end of a value in a stream, from `start`, where `pending` values are incomplete (1 at the beginning

@@ -1,9 +1,10 @@
 //! The commonest call of a function, ahead of PyO3's: one value by position, and nothing else. Where that value is one leaf, the
 //! parsing of arguments, the thread's tables and the guards took twice the time of the work.
 
+use crate::budget::chance::Chance;
 use crate::cpython::{bytes_of, text, Obj, Owned};
-use crate::decode;
-use crate::decode::few::{Asked, Classes};
+use crate::decode::few::{Asked, Before};
+use crate::decode::{self, small};
 use crate::encode::few;
 use crate::encode::output::{bytes_within, Bounded};
 use crate::encode::value::{lone_big, lone_leaf, lone_other};
@@ -14,35 +15,7 @@ use pyo3::{ffi, PyClass, PyTypeInfo};
 use std::mem::MaybeUninit;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr::addr_of_mut;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::OnceLock;
-
-/// Whether a small message is worth a try: what turns out to be larger was looked at in vain.
-pub struct Chance(AtomicU8);
-
-impl Chance {
-    /// How many messages are left alone after one of those.
-    const PAUSE: u8 = 15;
-
-    pub const fn new() -> Chance {
-        Chance(AtomicU8::new(0))
-    }
-
-    #[inline(always)]
-    fn take<T>(&self, attempt: impl FnOnce() -> Option<T>) -> Option<T> {
-        // Threads that count at once lose a count, which does no harm.
-        let left = self.0.load(Ordering::Relaxed);
-        if left > 0 {
-            self.0.store(left - 1, Ordering::Relaxed);
-            return None;
-        }
-        let made = attempt();
-        if made.is_none() {
-            self.0.store(Chance::PAUSE, Ordering::Relaxed);
-        }
-        made
-    }
-}
 
 /// A function as CPython calls it: itself or its object, the arguments, how many are positional, the names of the others.
 type Raw = unsafe extern "C" fn(Obj, *const Obj, isize, Obj) -> Obj;
@@ -227,8 +200,7 @@ unsafe fn wrote_few<W: Writer, F: few::Form<W>>(writer: &mut W, form: impl FnOnc
     unsafe { few::wrote(writer, &mut form(), given) }
 }
 
-/// The value of a message that comes as `bytes`, if it is a leaf, or a container that is empty or small; `unbounded` as for
-/// [`decode::lone_leaf`], and wherever there is more than a leaf.
+/// The value of a message that comes as `bytes`, if it needs no decoder: [`small::made`].
 ///
 /// # Safety
 /// The GIL is held, and `given` alive.
@@ -236,7 +208,6 @@ unsafe fn wrote_few<W: Writer, F: few::Form<W>>(writer: &mut W, form: impl FnOnc
 pub unsafe fn read<'i, R: Reader<'i>>(
     given: Obj,
     asked: Asked<'_>,
-    unbounded: bool,
     chance: &Chance,
     reader: impl FnOnce(&'i [u8]) -> Option<R>,
 ) -> Option<Owned> {
@@ -245,15 +216,11 @@ pub unsafe fn read<'i, R: Reader<'i>>(
         if ffi::PyBytes_CheckExact(given) == 0 {
             return None;
         }
-        let mut reader = reader(bytes_of(given))?;
-        match decode::lone_leaf(&mut reader, unbounded) {
-            None if unbounded => chance.take(|| decode::few::few(&mut reader, asked)),
-            made => made,
-        }
+        small::made(&mut reader(bytes_of(given))?, asked, true, chance)
     }
 }
 
-/// The same by these options.
+/// The same by these options: [`small::made_by`].
 ///
 /// # Safety
 /// As for [`read`].
@@ -264,25 +231,11 @@ pub unsafe fn read_by<'i, R: Reader<'i>>(
     chance: &Chance,
     reader: impl FnOnce(&'i [u8]) -> Option<R>,
 ) -> Option<Owned> {
-    // SAFETY: the contract is the same. Nobody else has seen what was read.
+    // SAFETY: as for `read`.
     unsafe {
-        let Some(schema) = options.schema.as_deref() else {
-            let classes = match options.resolver {
-                None => Classes::Settled(options.settled(Python::assume_attached())),
-                Some(_) => Classes::Nobody,
-            };
-            return read(given, Asked::by(classes, &options.msgpack), options.limits.is_unset(), chance, reader);
-        };
-        let id = options.node.unwrap_or(schema.root);
-        if !schema.may_take_as_is(id, R::TYPES && options.resolver.is_none()) {
+        if ffi::PyBytes_CheckExact(given) == 0 {
             return None;
         }
-        // Only a type that nobody else has a say in makes instances without a decoder.
-        let classes = match options.resolver {
-            None => Classes::Schema(schema),
-            Some(_) => Classes::Nobody,
-        };
-        read(given, Asked::by(classes, &options.msgpack), options.limits.is_unset(), chance, reader)
-            .filter(|made| schema.takes_as_is(id, made.get()))
+        small::made_by(&mut reader(bytes_of(given))?, options, Before::default(), chance)
     }
 }

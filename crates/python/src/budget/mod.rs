@@ -1,5 +1,6 @@
 //! What loading a message may cost: bounds that the user set, or default bounds that grow with its size.
 
+pub mod chance;
 pub mod hash_cost;
 pub mod rings;
 pub mod scale;

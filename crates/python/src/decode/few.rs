@@ -7,7 +7,7 @@ use super::leaves::of_any_leaf;
 use super::runs;
 use super::schemaless;
 use super::settled::Settled;
-use super::MsgpackOptions;
+use super::{MsgpackOptions, Numbered};
 use crate::cpython::{crowd, dict, fill, gc, replace, set, text, Obj, Owned};
 use crate::schema::Schema;
 use crate::shapes::{dicts, names, Build, Shape};
@@ -39,10 +39,18 @@ pub enum Classes<'s> {
     Settled(&'s Settled),
 }
 
+/// What other messages have named before this one, which may refer to it: its own names follow.
+#[derive(Clone, Copy, Default)]
+pub struct Before<'s> {
+    pub texts: &'s [Numbered],
+    pub shapes: &'s [Rc<Shape>],
+}
+
 /// What matters to small messages of what a decoder was asked for.
 #[derive(Clone, Copy)]
 pub struct Asked<'s> {
     pub classes: Classes<'s>,
+    before: Before<'s>,
     /// As in [`MsgpackOptions`].
     strict_keys: bool,
     /// Whether points in time are made as usual.
@@ -52,20 +60,20 @@ pub struct Asked<'s> {
 impl<'s> Asked<'s> {
     /// Nothing but how instances are made.
     pub fn of(classes: Classes<'s>) -> Self {
-        Asked { classes, strict_keys: false, moments: true }
+        Asked { classes, before: Before::default(), strict_keys: false, moments: true }
     }
 
-    pub fn by(classes: Classes<'s>, options: &MsgpackOptions) -> Self {
+    pub fn by(classes: Classes<'s>, before: Before<'s>, options: &MsgpackOptions) -> Self {
         let moments = !options.timestamps && !options.as_msgpack_python;
-        Asked { classes, strict_keys: options.strict_keys, moments }
+        Asked { classes, before, strict_keys: options.strict_keys, moments }
     }
 }
 
 /// What was read of a message.
 struct State<'s> {
     asked: Asked<'s>,
-    /// What has the numbers from 1 on; the container of the message has 0. Each is held by what it is in, or by a shape. Null: it is
-    /// being made.
+    /// What has the numbers behind that of the message's container, which has the first. Each is held by what it is in, or by a shape.
+    /// Null: it is being made.
     numbered: [MaybeUninit<Obj>; MOST_NUMBERS],
     len: usize,
     shapes: [Option<Rc<Shape>>; MOST_SHAPES],
@@ -91,7 +99,11 @@ impl State<'_> {
 
     #[inline(always)]
     fn get(&self, number: u64) -> Option<Obj> {
-        let at = usize::try_from(number.checked_sub(1)?).ok().filter(|&at| at < self.len)?;
+        let (number, texts) = (usize::try_from(number).ok()?, self.asked.before.texts);
+        if let Some(known) = texts.get(number) {
+            return known.object.as_ref().map(Owned::get);
+        }
+        let at = number.checked_sub(texts.len() + 1).filter(|&at| at < self.len)?;
         // SAFETY: the first `len` were written.
         Some(unsafe { self.numbered[at].assume_init() }).filter(|object| !object.is_null())
     }
@@ -146,7 +158,11 @@ unsafe fn container<'i, R: Reader<'i>>(r: &mut R, state: &mut State<'_>, depth: 
                 instances::instance(r, state, depth, &shape)
             }
             Token::Instance(number) => {
-                let shape = state.shapes.get(number)?.clone()?;
+                let before = state.asked.before.shapes;
+                let shape = match before.get(number) {
+                    Some(known) => instances::of_before(state, known)?,
+                    None => state.shapes.get(number - before.len())?.clone()?,
+                };
                 match shape.build {
                     Build::Dict => values(r, state, depth, &shape),
                     _ => instances::instance(r, state, depth, &shape),

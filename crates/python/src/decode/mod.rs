@@ -30,6 +30,7 @@ pub(crate) mod scratch;
 mod series;
 mod settled;
 pub(crate) mod skip;
+pub mod small;
 pub(crate) mod typed;
 mod values;
 mod window;
@@ -48,7 +49,6 @@ use bounds::Bounds;
 use dialect::Dialect;
 use elsewhere::Elsewhere;
 pub use frame::DOCUMENT;
-pub use leaves::lone_leaf;
 pub use named::Named;
 
 use crate::budget::hash_cost::HashCost;

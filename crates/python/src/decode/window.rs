@@ -3,6 +3,7 @@
 use crate::budget::Allowance;
 use crate::cpython::Owned;
 use crate::decode::dialect::Dialect;
+use crate::decode::few::Before;
 use crate::decode::{Decoder, Numbered};
 use crate::error::Result;
 use crate::memory::Vec;
@@ -35,6 +36,11 @@ impl SharedWindow {
 
     pub fn shapes(&self) -> u64 {
         self.shapes.len() as u64
+    }
+
+    /// For who reads a record without a decoder.
+    pub fn before(&self) -> Before<'_> {
+        Before { texts: &self.texts, shapes: &self.shapes }
     }
 
     /// Drops all names but the first ones.

@@ -16,14 +16,14 @@ use std::sync::{Mutex, PoisonError};
 
 /// State that one call at a time may use, and that may be closed at any time.
 pub struct InUse<T> {
-    /// Taken out while it is used: a hook or another thread finds nothing.
-    state: Mutex<Option<T>>,
+    /// Taken out while it is used: a hook or another thread finds nothing. In a box, as that happens for every record.
+    state: Mutex<Option<Box<T>>>,
     closed: AtomicBool,
 }
 
 impl<T> InUse<T> {
     fn new(state: T) -> Self {
-        InUse { state: Mutex::new(Some(state)), closed: AtomicBool::new(false) }
+        InUse { state: Mutex::new(Some(Box::new(state))), closed: AtomicBool::new(false) }
     }
 
     fn with<U>(&self, act: impl FnOnce(&mut T) -> PyResult<U>) -> PyResult<U> {

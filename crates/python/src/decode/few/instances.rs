@@ -44,18 +44,42 @@ pub(super) unsafe fn layout<'i, R: Reader<'i>>(
     all_names(state, token, &known)?;
     let shape = match state.asked.classes {
         // SAFETY: the GIL is held, by contract.
-        Classes::Schema(schema) if token.kind == ShapeKind::Enum => unsafe { enumeration(schema, py, &known)? },
-        Classes::Schema(schema) => {
-            // Whether the class is the one that the type wants in this place, is seen in the end.
-            let matched = known.matched.borrow();
-            let of_class = |(serial, class, _): &&(u64, u32, _)| *serial == schema.serial && *class != MEMBER;
-            matched.iter().find(of_class)?.2.clone()
-        }
+        Classes::Schema(schema) => unsafe { wanted(schema, py, &known)? },
         Classes::Settled(settled) => settled.find(py, &known)?,
         Classes::Nobody => return None,
     };
     state.keep(&shape)?;
     Some(shape)
+}
+
+/// The same for a layout that another message had before this one: who read it has looked its class up, unless there is a type.
+///
+/// # Safety
+/// The GIL is held.
+#[inline(always)]
+pub(super) unsafe fn of_before(state: &State<'_>, known: &Rc<Shape>) -> Option<Rc<Shape>> {
+    match state.asked.classes {
+        // SAFETY: the GIL is held, by contract.
+        Classes::Schema(schema) if !matches!(known.build, Build::Dict) => unsafe {
+            wanted(schema, Python::assume_attached(), known)
+        },
+        Classes::Nobody if !matches!(known.build, Build::Dict) => None,
+        _ => Some(known.clone()),
+    }
+}
+
+/// How instances of a layout are built for a type. Whether the class is the one that it wants in this place, is seen in the end.
+///
+/// # Safety
+/// The GIL is held.
+unsafe fn wanted(schema: &Schema, py: Python<'_>, known: &Rc<Shape>) -> Option<Rc<Shape>> {
+    if known.kind == ShapeKind::Enum {
+        // SAFETY: the GIL is held, by contract.
+        return unsafe { enumeration(schema, py, known) };
+    }
+    let matched = known.matched.borrow();
+    let of_class = |(serial, class, _): &&(u64, u32, _)| *serial == schema.serial && *class != MEMBER;
+    Some(matched.iter().find(of_class)?.2.clone())
 }
 
 /// Whether an instance can be let go without any code of the program's, should the message turn out to be none for this.

@@ -3,10 +3,11 @@
 mod damage;
 mod part;
 
+use crate::budget::chance::Chance;
 use crate::budget::Allowance;
 use crate::cpython::detached;
 use crate::decode::dialect::Native;
-use crate::decode::{self, Decoder, SharedWindow};
+use crate::decode::{self, small, Decoder, SharedWindow};
 use crate::error::{door, door_giving};
 use crate::error::{is_of_values, DecodeError, Fault};
 use crate::io::log::reader::damage::Lost;
@@ -73,6 +74,7 @@ struct State {
     started: bool,
     /// What records may still cost.
     allowance: Allowance,
+    chance: Chance,
     window: SharedWindow,
     /// The number of that window.
     number: u64,
@@ -384,12 +386,23 @@ impl State {
         self.record += 1;
         let base = begin + head;
         let message = &unpacked.as_deref().unwrap_or(&self.bytes[range.clone()])[head..];
-        let reader = Reader::new(message, options.trust).map_err(|error| Fault::from(error).into_py(base))?;
-        // SAFETY: `py` proves that the GIL is held.
-        let mut decoder = unsafe { Decoder::new(py, Native::new(), reader, options, None) };
-        decoder.may_leave_out_root = true;
-        let made = decoder.log_record(&mut self.window, &mut self.allowance);
-        decoder.done_with();
+        let reader = || Reader::new(message, options.trust).map_err(|error| Fault::from(error).into_py(base));
+        let small = match options.trust {
+            // SAFETY: `py` proves that the GIL is held.
+            false => unsafe { small::made_by(&mut reader()?, options, self.window.before(), &self.chance) },
+            true => None,
+        };
+        let made = match small {
+            Some(made) => Ok(made),
+            None => {
+                // SAFETY: as above.
+                let mut decoder = unsafe { Decoder::new(py, Native::new(), reader()?, options, None) };
+                decoder.may_leave_out_root = true;
+                let made = decoder.log_record(&mut self.window, &mut self.allowance);
+                decoder.done_with();
+                made
+            }
+        };
         let at = match &unpacked {
             Some(body) => head..body.len(),
             None => range.start + head..range.end,
@@ -487,6 +500,7 @@ impl LogReader {
                 at: 0,
                 started: false,
                 allowance: Allowance::default(),
+                chance: Chance::new(),
                 window: SharedWindow::default(),
                 number: 0,
                 record: 0,
