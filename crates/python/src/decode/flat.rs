@@ -215,12 +215,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             let (key, is_name) = match self.r.leaf()? {
                 // SAFETY: the GIL is held while a decoder lives; the reader has checked that these bytes are ASCII.
                 Some(Leaf::Ascii(name)) => (Some(unsafe { names::name(name) }.ok_or_else(raised)?), true),
-                leaf if D::Reader::TYPES => {
-                    let _ = leaf;
+                // What is no leaf, a schemaless format may make a tuple of, as it is hashed: its frame does.
+                Some(leaf) if !D::Reader::TYPES && !self.options.msgpack.strict_keys => {
+                    (self.of_leaf(leaf, accepts::ALL)?, false)
+                }
+                _ if D::Reader::TYPES => {
                     self.r.rewind(before);
                     (self.field_or_flat(ANY, accepts::ALL, &mut cost)?, false)
                 }
-                Some(leaf) if !self.options.msgpack.strict_keys => (self.of_leaf(leaf, accepts::ALL)?, false),
                 _ => (None, false),
             };
             let Some(key) = key else {
