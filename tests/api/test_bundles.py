@@ -54,6 +54,30 @@ def test_a_bundle() -> None:
     assert run.stdout.split() == ["True", "False", "UnknownTypeError", "TruncatedError", "True", "True"]
 
 
+# A bundle's class that has a form of its own keeps it, under whichever name it is registered for the rest: here those with attributes.
+REMAINING = """
+import holdall
+from collections import OrderedDict
+
+plain, noted = OrderedDict(b=1, a=[2]), OrderedDict(a=1)
+noted.note = "x"
+before = holdall.dumps(plain), holdall.msgpack.dumps(plain)
+holdall._core.register_class(
+    OrderedDict, "torch.OrderedDict", (), 1, {}, None, lambda one: (dict(one), vars(one)), lambda state: ("made of", *state), None,
+    bundled=True, remaining=True,
+)
+assert (holdall.dumps(plain), holdall.msgpack.dumps(plain)) == before
+one, two, other = holdall.loads(holdall.dumps([noted, noted, plain]))
+print(one is two, one == ("made of", {"a": 1}, {"note": "x"}), (type(other), other) == (OrderedDict, plain))
+"""
+
+
+def test_what_has_a_form_keeps_it() -> None:
+    run = subprocess.run([sys.executable, "-c", REMAINING], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.split() == ["True", "True", "True"]
+
+
 def test_what_it_refuses() -> None:
     with pytest.raises(ValueError, match=r"expected one of django, .* got 'panda'"):
         holdall.register_known("panda")

@@ -201,11 +201,11 @@ def _sparse_of(layout: Any, inner: Any, sizes: Any, needs_grad: Any, rest: Any) 
     for size in exact(sizes, tuple):
         if not 0 <= exact(size, int) < 1 << 62:
             raise ValueError("a size out of range")
-    # PyTorch looks at all places.
+    # PyTorch looks at all places, but of other numbers only once it has rounded them.
     if layout == "sparse_coo":
-        made = torch.sparse_coo_tensor(
-            exact(places, torch.Tensor), exact(more, torch.Tensor), sizes, check_invariants=True
-        )
+        if exact(places, torch.Tensor).dtype is not torch.int64:
+            raise TypeError("expected places of int64")
+        made = torch.sparse_coo_tensor(places, exact(more, torch.Tensor), sizes, check_invariants=True)
         # Says the same of values at places that are once each.
         made = made.coalesce() if exact(last, bool) else made
     else:

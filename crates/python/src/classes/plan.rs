@@ -193,7 +193,12 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
         let memory = memory::of(py, class)?;
         let own = methods.own(py, class, memory.solid)?;
         let has_dict = (*class).tp_dictoffset != 0 || managed_dict(class);
-        let how = find_how(py, class, &name, &memory, &own, registration.as_deref())?;
+        // A family is found by the class's own name, which it keeps where it is registered for what its format has no form for.
+        let own_name = match &registration {
+            Some(registration) if registration.remaining => class_name(py, class)?,
+            _ => name.clone(),
+        };
+        let how = find_how(py, class, &own_name, &memory, &own, registration.as_deref())?;
         let Memory { solid, mut slots, is_foreign, .. } = memory;
         let is_named = |slot: &Slot, name: &[u8]| text::ascii(slot.name.get()) == Some(name);
         let reset = own.reset.and_then(|name| slots.iter().find(|slot| is_named(slot, name.as_bytes())));
