@@ -96,7 +96,10 @@ def test_over_s3(s3: S3, files: Any, how: Any) -> None:
 def large() -> dict[str, Any]:
     """Many small objects, some of which share what lies far away; the index has two levels."""
     shared = [["shared", n] for n in range(100)]
+    both = {f"name {n}": n for n in range(20_000)}
     return {
+        "both": both,
+        "again": both,
         "rows": [{"id": n, "name": f"name {n % 1000}", "data": "x" * 60} for n in range(150_000)],
         "table": {f"key {n}": [n] for n in range(100_000)},
         "deep": [
@@ -119,6 +122,8 @@ LARGE_LOOKS: dict[str, tuple[int, Any]] = {
     "a row": (4, lambda graph: graph["rows"][98_765]),
     "a field": (4, lambda graph: graph["rows"][-5]["name"]),
     "a key": (4, lambda graph: graph["table"]["key 77777"][0]),
+    "a key of what is there twice": (4, lambda graph: graph["both"]["name 7777"]),
+    "the same elsewhere": (5, lambda graph: graph["again"]["name 7777"]),
     "no key": (4, lambda graph: "none" in graph["table"]),
     "what is shared": (6, lambda graph: graph["deep"][25][399]["of"]),
     "a key of one of many dicts": (6, lambda graph: graph["dicts"][17]["key 17 1234"]),
@@ -153,6 +158,7 @@ def test_a_large_graph_from_any_place_on(
                 assert doc["rows"][number].load() == graph["rows"][number]
             for number in range(0, 100_000, 5_555):
                 assert doc["table"][f"key {number}"].load() == [number]
+            assert doc["both"] is doc["again"] and doc["again"]["name 19999"] == 19_999
             assert list(doc["table"])[::9_999] == list(graph["table"])[::9_999]
             assert doc["deep"][3][7]["of"] is doc["shared"][7] and doc["deep"][49].load() == graph["deep"][49]
             assert [doc["dicts"][n][f"key {n} {n}"] for n in range(30)] == list(range(30))

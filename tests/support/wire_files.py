@@ -182,9 +182,9 @@ class Index:
     checkpoints: list[tuple[int, int, int]]
     containers: list[tuple[int, int, list[tuple[int, int]]]]
     tables: list[tuple[int, int, list[tuple[int, int]]]]
-    # Of a large message: where its pages are, and how many items each dict of a table has.
+    # Of a large message: where its pages are, and of each table's dict how many items it has, and one more than its id.
     pages: list[int] = field(default_factory=list)
-    items: list[int] = field(default_factory=list)
+    dicts: list[tuple[int, int]] = field(default_factory=list)
 
 
 @dataclass
@@ -238,7 +238,7 @@ def read_index(body: bytes) -> Index:
     )
     if r.reader.at != len(r.reader.data):
         index.pages = [r.one() for _ in index.checkpoints]
-        index.items = [r.one() for _ in index.tables]
+        index.dicts = [(r.one(), r.one()) for _ in index.tables]
     if r.reader.at != len(r.reader.data):
         raise Malformed("left over")
     return index

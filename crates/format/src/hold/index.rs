@@ -93,6 +93,8 @@ struct Keys {
     at: u64,
     /// How many items it has; 0 if the index does not say.
     items: u64,
+    /// One more than the number of a dict that has a mark; 0 of others.
+    number: u64,
     /// Whether all keys are text: one that is not found is not there then.
     complete: bool,
     pages: Pages,
@@ -129,6 +131,18 @@ pub enum Search {
     Only(Vec<u64>),
     /// At one of these places, or at any other.
     First(Vec<u64>),
+}
+
+/// A dict, as the index tells of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dict {
+    /// Where it begins, behind its mark.
+    pub at: usize,
+    /// Where its first key begins.
+    pub first: usize,
+    /// How many items it has.
+    pub len: usize,
+    pub number: Option<u64>,
 }
 
 struct Open {
@@ -174,13 +188,14 @@ impl Scan<'_> {
             }
             if self.r.leaf()?.is_none() {
                 let mut token = self.r.next()?;
-                let mut start = at;
+                let (mut start, mut number) = (at, 0);
                 if let Token::AssignId = token {
                     start = self.r.offset() as u64;
                     self.starts.push(start);
+                    number = self.starts.len() as u64;
                     token = self.r.next()?;
                 }
-                if self.begin(start, &token)? {
+                if self.begin(start, number, &token)? {
                     continue;
                 }
             }
@@ -194,8 +209,8 @@ impl Scan<'_> {
         }
     }
 
-    /// Says yes if values of it follow.
-    fn begin(&mut self, start: u64, token: &Token<'_>) -> Result<bool> {
+    /// Says yes if values of it follow. `number`: as in [`Keys`].
+    fn begin(&mut self, start: u64, number: u64, token: &Token<'_>) -> Result<bool> {
         if let Token::NewShape(shape) = token {
             let numbers = self.starts.len() as u64;
             let values = shape.kind.values(shape.fields);
@@ -213,7 +228,7 @@ impl Scan<'_> {
         let keys = match token {
             Token::Dict(items) if *items >= LEAST_KEYS => {
                 let (items, pages) = (*items as u64, Pages::Here(Vec::new()));
-                Some(Box::new(Keys { at: start, items, complete: true, pages }))
+                Some(Box::new(Keys { at: start, items, number, complete: true, pages }))
             }
             _ => None,
         };

@@ -20,7 +20,7 @@ use elsewhere::{Elsewhere, Message, GAP, PIECE};
 use holdall_format::detect::Format;
 use holdall_format::hold::codec::BLOCK;
 use holdall_format::hold::file::{self, Parts};
-use holdall_format::hold::index::{Index, Search, PAGE_FRAME};
+use holdall_format::hold::index::{Dict, Index, Search, PAGE_FRAME};
 use holdall_format::hold::{self, frame, tag, AtHand};
 use holdall_format::model::{self, Name, Reader as _, ShapeKind, ShapeReader as _, Text};
 use holdall_format::{Result, Token};
@@ -197,10 +197,9 @@ impl Hold {
     }
 
     /// A dict that the index knows, of which nothing was brought yet: what is looked for in it may be found without its beginning.
-    fn dict_elsewhere(&self, at: usize) -> Option<Container> {
+    fn dict_elsewhere(&self, at: usize) -> Option<Dict> {
         let present = &self.elsewhere.as_ref()?.present;
-        let (len, first) = self.index.dict_at(at, self.parts.message.len)?;
-        (present.end(at) == at).then_some(Container::Table { len, first })
+        self.index.dict_at(at, self.parts.message.len).filter(|_| present.end(at) == at)
     }
 
     /// Brings a part of the message, with what is best brought with it.
@@ -327,8 +326,8 @@ impl TokenFormat for Hold {
     }
 
     fn resolve(&self, message: &[u8], at: usize) -> Result<(usize, Option<u64>)> {
-        if self.dict_elsewhere(at).is_some() {
-            return Ok((at, None));
+        if let Some(dict) = self.dict_elsewhere(at) {
+            return Ok((dict.at, dict.number));
         }
         let (token, behind) = self.asking(|| {
             let mut reader = hold::PartialReader::new(message, &self.index, at, true)?;
@@ -348,7 +347,7 @@ impl TokenFormat for Hold {
     fn shape(&self, py: Python<'_>, message: &[u8], at: usize) -> PyResult<Container> {
         let raise = |error| self.raised().unwrap_or_else(|| Fault::from(error).into_py(0));
         if let Some(dict) = self.dict_elsewhere(at) {
-            return Ok(dict);
+            return Ok(Container::Table { len: dict.len, first: dict.first });
         }
         let begun = self.asking(|| {
             let mut reader = hold::PartialReader::new(message, &self.index, at, true)?;

@@ -28,7 +28,7 @@ impl Index {
         put_keys(&mut put, &self.keys);
         if !self.pages.is_empty() {
             self.pages.iter().for_each(|page| put(page.at));
-            self.keys.iter().for_each(|keys| put(keys.items));
+            self.keys.iter().for_each(|keys| [keys.items, keys.number].into_iter().for_each(&mut put));
         }
         out
     }
@@ -46,7 +46,9 @@ impl Index {
         index.keys = take_keys(r)?;
         if r.remaining() > 0 {
             index.pages = index.checkpoints.iter().map(|_| take(r).map(Page::new)).collect::<Result<_>>()?;
-            index.keys.iter_mut().try_for_each(|keys| take(r).map(|items| keys.items = items))?;
+            for keys in &mut index.keys {
+                (keys.items, keys.number) = (take(r)?, take(r)?);
+            }
         }
         input.finish()?;
         Ok(index)
@@ -134,7 +136,7 @@ fn take_keys(r: &mut Cursor<'_>) -> Result<Vec<Keys>> {
             let hash = u32::try_from(take(r)?);
             Ok((hash.map_err(|_| Error::new(ErrorKind::TooLong, r.offset()))?, take(r)?))
         })?;
-        Ok(Keys { at, items: 0, complete, pages: Pages::InFile(pages) })
+        Ok(Keys { at, items: 0, number: 0, complete, pages: Pages::InFile(pages) })
     })
 }
 

@@ -3,7 +3,7 @@
 //! The first level is an index with few places: a checkpoint a page, the containers that go beyond a page, and for each page the first of
 //! their points in it. So it stays as small as it is of a small message, and a reader needs it and one page, wherever something is.
 
-use super::{Checkpoint, Container, Index, Keys};
+use super::{Checkpoint, Container, Dict, Index, Keys};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hold::frame::Frame;
 use crate::hold::tag;
@@ -78,17 +78,26 @@ impl Index {
         (at(number), at(number + 1))
     }
 
-    /// How many items the dict there has, and where the first begins, if the first level says that there is one. `len`: the bytes of the
-    /// message.
-    pub fn dict_at(&self, at: usize, len: u64) -> Option<(usize, usize)> {
-        let found = self.keys.binary_search_by_key(&(at as u64), |keys| keys.at).ok()?;
+    /// The dict there, or behind a mark there, if the first level says that there is one. `len`: the bytes of the message.
+    pub fn dict_at(&self, at: usize, len: u64) -> Option<Dict> {
+        let find = |at: usize| {
+            let found = self.keys.binary_search_by_key(&(at as u64), |keys| keys.at).ok()?;
+            self.keys.get(found)
+        };
+        let keys = match find(at) {
+            Some(keys) => keys,
+            // A mark takes one byte.
+            None => find(at.checked_add(1)?).filter(|keys| keys.number > 0)?,
+        };
+        let at = usize::try_from(keys.at).ok()?;
         // Each takes two bytes or more.
-        let most = len.saturating_sub(at as u64) / 2;
-        let items = usize::try_from(Some(self.keys[found].items).filter(|items| (1..=most).contains(items))?).ok()?;
+        let most = len.saturating_sub(keys.at) / 2;
+        let items = usize::try_from(Some(keys.items).filter(|items| (1..=most).contains(items))?).ok()?;
         let mut head = Writer::new(Vec::new(), false);
         let begun = head.out.len();
         head.dict(items);
-        Some((items, at.checked_add(head.out.len() - begun)?))
+        let first = at.checked_add(head.out.len() - begun)?;
+        Some(Dict { at, first, len: items, number: keys.number.checked_sub(1) })
     }
 
     /// Reads a page of a file in which it is at hand.
@@ -267,7 +276,14 @@ mod tests {
             assert!(matches!(found, Search::Only(places) if places.len() == 1) && two.has_text_keys(at));
         }
         let len = message.len() as u64;
-        assert_eq!(two.dict_at(dict, len), Some((1_000, dict + 4)));
+        let found = Dict { at: dict, first: dict + 4, len: 1_000, number: None };
+        assert_eq!(two.dict_at(dict, len), Some(found));
+        assert_eq!(two.dict_at(dict - 1, len), None);
+        let mut marked = two.clone();
+        marked.keys.iter_mut().for_each(|keys| keys.number = 8);
+        assert_eq!(marked.dict_at(dict - 1, len), Some(Dict { number: Some(7), ..found }));
+        assert_eq!(marked.dict_at(dict, len), Some(Dict { number: Some(7), ..found }));
+        assert_eq!(Index::parse(&marked.to_bytes()).unwrap().keys, marked.keys);
         assert_eq!((two.dict_at(list, len), one.dict_at(dict, len).is_some()), (None, true));
         // A dict that lies in one page, and is among the largest.
         assert!(first_level(&file).dict_at(dict, len).is_some() || two.checkpoints.last().unwrap().at > dict as u64);
