@@ -22,6 +22,7 @@ use crate::model::{self, Reader as _, Shape, Token, Writer as _};
 mod body;
 mod pages;
 
+pub use pages::Dict;
 use pages::Page;
 
 const LEAST_SPAN: usize = 1 << 12;
@@ -131,18 +132,6 @@ pub enum Search {
     Only(Vec<u64>),
     /// At one of these places, or at any other.
     First(Vec<u64>),
-}
-
-/// A dict, as the index tells of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Dict {
-    /// Where it begins, behind its mark.
-    pub at: usize,
-    /// Where its first key begins.
-    pub first: usize,
-    /// How many items it has.
-    pub len: usize,
-    pub number: Option<u64>,
 }
 
 struct Open {

@@ -3,7 +3,7 @@
 //! The first level is an index with few places: a checkpoint a page, the containers that go beyond a page, and for each page the first of
 //! their points in it. So it stays as small as it is of a small message, and a reader needs it and one page, wherever something is.
 
-use super::{Checkpoint, Container, Dict, Index, Keys};
+use super::{Checkpoint, Container, Index, Keys};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hold::frame::Frame;
 use crate::hold::tag;
@@ -19,6 +19,18 @@ const LEAST: usize = 512;
 /// So many of the dicts whose keys have frames of their own stay in the first level, the largest first: what is looked up in them is found
 /// without a page that says nothing but where they are.
 const DICTS: usize = 64;
+
+/// A dict, as the index tells of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dict {
+    /// Where it begins, behind its mark.
+    pub at: usize,
+    /// Where its first key begins.
+    pub first: usize,
+    /// How many items it has.
+    pub len: usize,
+    pub number: Option<u64>,
+}
 
 /// A page of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
