@@ -154,13 +154,14 @@ class S3:
             "client_kwargs": {"endpoint_url": f"http://127.0.0.1:{port}", "region_name": "us-east-1"},
         }
 
-    def system(self) -> Any:
+    def system(self, **more: Any) -> Any:
         import s3fs
 
-        return s3fs.S3FileSystem(**self.options)
+        return s3fs.S3FileSystem(**self.options, **more)
 
     def put(self, path: str, content: bytes) -> None:
-        system = self.system()
+        # To join the parts of a GB takes moto a minute, by which others ask again, and find the parts joined.
+        system = self.system(config_kwargs={"read_timeout": 900})
         system.call_s3("create_bucket", Bucket=path.split("/")[0])
         system.pipe_file(path, content)
         system.invalidate_cache()
