@@ -160,6 +160,8 @@ unsafe fn container<'i, R: Reader<'i>>(r: &mut R, state: &mut State<'_>, depth: 
             Token::Instance(number) => {
                 let before = state.asked.before.shapes;
                 let shape = match before.get(number) {
+                    // Of many names a copy would be made before it is seen that the values are not there.
+                    Some(known) if known.names.len() > MOST => return None,
                     Some(known) => instances::of_before(state, known)?,
                     None => state.shapes.get(number - before.len())?.clone()?,
                 };

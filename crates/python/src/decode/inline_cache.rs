@@ -111,22 +111,23 @@ fn begins_again(py: Python<'_>, first: &[u8], len: usize) -> bool {
     again
 }
 
-/// What is known of dicts with some size and first key.
-enum Known {
+/// What is expected of a dict with some size and first key.
+enum Expected {
+    /// The keys of this shape.
     Shape(Rc<Shape>),
-    /// Nothing: the next of them may be expected to be like this one.
+    /// Nothing yet; its own keys are to be kept for the next.
+    Learn,
+    /// Nothing: it is the first that begins so, or those before had now these keys and now others.
     Nothing,
-    /// That they differ.
-    Many,
 }
 
 #[inline(always)]
-fn find(py: Python<'_>, first: &[u8], len: usize) -> Known {
+fn find(py: Python<'_>, first: &[u8], len: usize) -> Expected {
     let found = CACHE.get(py).find(place(first, len), |entry| {
         let Some(shape) = &entry.shape else {
             let rest = entry.rest.get();
             entry.rest.set(rest.saturating_sub(1));
-            return (rest > 0).then_some(Known::Many);
+            return (rest > 0).then_some(Expected::Nothing);
         };
         // SAFETY: names are strings, and the shape holds them during the comparison.
         let same = shape.names.len() == len && unsafe { text::ascii(shape.names[0].get()) } == Some(first);
@@ -134,12 +135,12 @@ fn find(py: Python<'_>, first: &[u8], len: usize) -> Known {
             return None;
         }
         entry.misses.set(entry.misses.get().saturating_sub(1));
-        Some(Known::Shape(shape.clone()))
+        Some(Expected::Shape(shape.clone()))
     });
     match found {
-        Some(known) => known,
-        None if begins_again(py, first, len) => Known::Nothing,
-        None => Known::Many,
+        Some(expected) => expected,
+        None if begins_again(py, first, len) => Expected::Learn,
+        None => Expected::Nothing,
     }
 }
 
@@ -166,9 +167,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.r.rewind(before);
         let Token::Text(Bytes::Ascii(first)) = token else { return self.begin_unexpected(len, 0) };
         let shape = match find(self.py, first, len) {
-            Known::Shape(shape) => shape,
-            Known::Nothing => return self.begin_unexpected(len, LEARNS_KEYS),
-            Known::Many => return self.begin_unexpected(len, 0),
+            Expected::Shape(shape) => shape,
+            Expected::Learn => return self.begin_unexpected(len, LEARNS_KEYS),
+            Expected::Nothing => return self.begin_unexpected(len, 0),
         };
         let Build::Expected(encoded) = &shape.build else { return self.begin_unexpected(len, 0) };
         self.claim(len, 128 + 32 * len)?;

@@ -101,6 +101,9 @@ impl Index {
             // A mark takes one byte.
             None => find(at.checked_add(1)?).filter(|keys| keys.number > 0)?,
         };
+        if keys.number > self.numbers {
+            return None;
+        }
         let at = usize::try_from(keys.at).ok()?;
         // Each takes two bytes or more.
         let most = len.saturating_sub(keys.at) / 2;
@@ -297,8 +300,7 @@ mod tests {
         assert_eq!(marked.dict_at(dict, len), Some(Dict { number: Some(7), ..found }));
         assert_eq!(Index::parse(&marked.to_bytes()).unwrap().keys, marked.keys);
         assert_eq!((two.dict_at(list, len), one.dict_at(dict, len).is_some()), (None, true));
-        // A dict that lies in one page, and is among the largest.
-        assert!(first_level(&file).dict_at(dict, len).is_some() || two.checkpoints.last().unwrap().at > dict as u64);
+        assert_eq!(first_level(&file).dict_at(dict, len), Some(found));
     }
 
     #[test]
@@ -369,6 +371,11 @@ mod tests {
         for (items, found) in [(1_000, true), (len, false), (u64::MAX, false), (0, false)] {
             let mut lying = two.clone();
             lying.keys.iter_mut().for_each(|keys| keys.items = items);
+            assert_eq!(lying.dict_at(dict as usize, len).is_some(), found);
+        }
+        for (number, found) in [(0, true), (two.numbers, true), (two.numbers + 1, false), (u64::MAX, false)] {
+            let mut lying = two.clone();
+            lying.keys.iter_mut().for_each(|keys| keys.number = number);
             assert_eq!(lying.dict_at(dict as usize, len).is_some(), found);
         }
         let elsewhere = Index { pages: two.pages.iter().map(|_| Page::new(8)).collect(), ..two.clone() };
