@@ -4,6 +4,7 @@ was asked for, the content of exceptions. The result is what that code would hav
 from __future__ import annotations
 
 import abc
+import collections
 import dataclasses
 import gc
 import ipaddress
@@ -18,7 +19,45 @@ from typing import Any
 import pytest
 
 import holdall
+from tests.support.each import each
 from tests.support.isomorphic import isomorphic
+
+
+def ordered(*keys: Any) -> Any:
+    """By way of another order of the table: each key's own order is asked for."""
+    made = collections.OrderedDict((key, [key]) for key in reversed(keys))
+    for key in keys:
+        made.move_to_end(key)
+    return made
+
+
+@each("keys", [(), ("a",), ("a", "bc"), (1, "é", frozenset([2]), "d" * 50, None), tuple(range(40))], ids=str)
+def test_the_order_of_an_ordered_dict_is_its_own(keys: tuple[Any, ...]) -> None:
+    in_table = collections.OrderedDict((key, [key]) for key in keys)
+    moved = ordered(*keys)
+    assert holdall.dumps(in_table) == holdall.dumps(moved)
+    assert list(holdall.loads(holdall.dumps(moved)).items()) == list(in_table.items())
+    for one in (in_table, moved):
+        again = type("Ordered", (collections.OrderedDict,), {})(one)
+        assert list(holdall.deepcopy(again)) == list(keys)
+
+
+def test_an_ordered_dict_after_removals_and_with_shared_keys() -> None:
+    key = "a key, " * 3
+    case: Any = collections.OrderedDict([(key, 1), ("b", key), ("c", [key]), ("d", {key: 2})])
+    del case["b"]
+    case["b"] = [key]
+    isomorphic([case, key, case], holdall.loads(holdall.dumps([case, key, case])))
+    # Who goes past the class leaves items that have no place in the order.
+    dict.__setitem__(case, "beyond", 1)
+    assert list(holdall.loads(holdall.dumps(case))) == [key, "c", "d", "b"]
+    dict.__delitem__(case, "beyond")
+    dict.__delitem__(case, "d")
+    with pytest.raises(KeyError):
+        list(case.items())
+    with pytest.raises(KeyError):
+        holdall.dumps(case)
+
 
 TEXTS = [
     *(

@@ -15,8 +15,12 @@ from holdall import _core
 HAS_GIL = not sysconfig.get_config_var("Py_GIL_DISABLED")
 VERSION = sys.version_info[:2]
 
-# By the first version: dicts, values that share their keys with a class, sets.
-ON = [((3, 16), (False, False, True)), ((3, 11), (True, True, True)), ((3, 10), (True, False, True))]
+# By the first version: dicts, values that share their keys with a class, sets, the order of an OrderedDict.
+ON = [
+    ((3, 16), (False, False, True, False)),
+    ((3, 11), (True, True, True, True)),
+    ((3, 10), (True, False, True, True)),
+]
 
 
 @pytest.mark.skipif(not HAS_GIL or sys.maxsize < 2**32, reason="layouts of 64 bits, with a GIL")

@@ -13,6 +13,7 @@ pub mod gc;
 pub mod int;
 mod keys;
 pub mod new;
+pub mod ordered;
 pub mod set;
 pub mod split;
 pub mod stack;
@@ -183,15 +184,16 @@ pub unsafe fn self_test() -> Result<(), &'static str> {
         text::self_test()?;
         dict::self_test()?;
         set::self_test()?;
+        ordered::self_test()?;
         crowd::self_test()
     }
 }
 
-/// Which objects of this CPython are read in place, as `self_test` found out: dicts, values that share their keys with a class, sets.
-/// Ints, floats and texts always are, or the module can't be imported.
+/// Which objects of this CPython are read in place, as `self_test` found out: dicts, values that share their keys with a class, sets,
+/// the order of an `OrderedDict`. Ints, floats and texts always are, or the module can't be imported.
 #[pyfunction]
-pub fn layouts_known() -> (bool, bool, bool) {
-    (dict::is_known(), split::is_known(), set::is_known())
+pub fn layouts_known() -> (bool, bool, bool, bool) {
+    (dict::is_known(), split::is_known(), set::is_known(), ordered::is_known())
 }
 
 /// A new reference to an object of PyO3's.

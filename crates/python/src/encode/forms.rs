@@ -101,7 +101,7 @@ impl<D: Dialect> Encoder<'_, D> {
             }
             let len = ffi::PyList_GET_SIZE(list.get());
             let item = |at| WorkItem::Value(Owned::borrowed(ffi::PyList_GET_ITEM(list.get(), at)));
-            self.then_for(Owned::borrowed(set), (0..len).map(item).collect());
+            self.then_for(Owned::borrowed(set), (0..len).map(item).collect::<Vec<_>>());
         }
         Ok(())
     }

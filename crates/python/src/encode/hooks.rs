@@ -130,17 +130,6 @@ impl<D: Dialect> Encoder<'_, D> {
         Ok(())
     }
 
-    /// Writes the parts of an object that exists only when all of them are there, so it can't be one of them.
-    pub(crate) fn then_made(&mut self, object: Obj, mut parts: Vec<WorkItem>) {
-        if self.tracks() {
-            if let Some(number) = self.tables.memo.number(object) {
-                self.tables.unmade.insert(number, Unmade::Parts);
-                parts.push(WorkItem::Made(number));
-            }
-        }
-        self.then(parts);
-    }
-
     /// The arguments of the object with that id are written: from here on it can be referred to.
     pub(crate) fn end_arguments(&mut self, number: u32) {
         self.tables.unmade.remove(&number);

@@ -4,7 +4,7 @@ use crate::classes::how::{Base, How, STATE};
 use crate::classes::plan;
 use crate::classes::plan::Plan;
 use crate::classes::{methods, registry, state};
-use crate::cpython::dict::{self, Position};
+use crate::cpython::dict::Position;
 use crate::cpython::{bytes_of, float, int, prefetch, text, Obj, Owned};
 use crate::encode::dialect::{Dialect, Native, NativeWriter};
 use crate::encode::value::Stopped;
@@ -446,11 +446,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                     self.then_made(object, fields.into_iter().map(WorkItem::Value).collect());
                 }
                 Base::Dict => self.table(object)?,
-                Base::OrderedDict => {
-                    self.w.dict(dict::len(object));
-                    let items = types::collections::ordered_items(object)?;
-                    self.then(items);
-                }
+                Base::OrderedDict => self.ordered_body(object)?,
                 Base::DefaultDict => types::collections::encode(
                     self,
                     KnownType::PythonDefaultDict,

@@ -16,6 +16,7 @@ mod instance;
 
 pub mod memo;
 pub mod output;
+mod parts;
 mod prepared;
 mod recipe;
 pub(crate) mod runs;
@@ -47,7 +48,7 @@ use crate::types::bson_values::BsonWalker;
 use crate::types::numpy::dtype::Dtypes;
 use crate::types::out_of_band::SentBuffers;
 use crate::types::reduce::Recipe;
-use crate::types::walker::{TypeWalker, Walker, WorkItem, BY_PARENT_AND_US};
+use crate::types::walker::{TypeWalker, Walker, WorkItem};
 use dialect::{Dialect, Native, NativeWriter};
 use holdall_format::model::{BsonWriter, ShapeKind, Text};
 use holdall_format::Writer;
@@ -413,49 +414,6 @@ impl<'t, D: Dialect> Encoder<'t, D> {
         self.tables.temporaries.push(object);
         raw
     }
-
-    /// Writes these items next, in order.
-    pub fn then(&mut self, parts: Vec<WorkItem>) {
-        // SAFETY: the singleton lives as long as the interpreter; here it means "no object".
-        self.then_for(unsafe { Owned::borrowed(ffi::Py_None()) }, parts);
-    }
-
-    /// The same for items that are written in place of an object, which is used to detect cycles: the items are new
-    /// each time.
-    pub fn then_for(&mut self, object: Owned, parts: Vec<WorkItem>) {
-        let at = self.bare_parts(&parts);
-        if at == parts.len() {
-            return;
-        }
-        let frame =
-            Frame { at: at as isize, extra: Some(Extra::Parts(Box::new(parts))), ..Frame::new(object, Kind::Parts) };
-        self.tables.stack.push(frame);
-    }
-
-    /// Writes the items at the front that are leaves without an identity, which need no frame; says how many these are.
-    fn bare_parts(&mut self, parts: &[WorkItem]) -> usize {
-        if !D::KEEPS_TYPES || self.looks_closely || self.interns || !matches!(self.sharing, Sharing::ByCount) {
-            return 0;
-        }
-        for (at, part) in parts.iter().enumerate() {
-            let (WorkItem::Value(object) | WorkItem::Key(object)) = part else { return at };
-            let object = object.get();
-            // SAFETY: the item holds its object, which is read as what it is.
-            unsafe {
-                if cpython::text::is(object) {
-                    // It may be held by these items and by what they are parts of.
-                    let has_none = cpython::text::is_singleton(object) || !self.may_be_shared(object, BY_PARENT_AND_US);
-                    match cpython::text::ascii(object) {
-                        Some(ascii) if has_none => self.w.text(Text::Ascii(ascii)),
-                        _ => return at,
-                    }
-                } else if !matches!(value::lone_leaf(&mut self.w, object), Ok(true)) {
-                    return at;
-                }
-            }
-        }
-        parts.len()
-    }
 }
 
 impl<'t, D: Dialect> Walker<'t> for Encoder<'t, D> {
@@ -475,8 +433,17 @@ impl<'t, D: Dialect> Walker<'t> for Encoder<'t, D> {
         self.options.canonical
     }
 
-    fn then(&mut self, items: Vec<WorkItem>) {
+    fn then(&mut self, items: impl AsRef<[WorkItem]> + Into<Vec<WorkItem>>) {
         self.then(items);
+    }
+
+    unsafe fn then_last(&mut self, object: Obj) -> Result<()> {
+        // SAFETY: the contract is the same.
+        unsafe { self.then_last(object) }
+    }
+
+    fn then_each(&mut self, iterator: &Owned) -> Result<()> {
+        self.then_each(iterator)
     }
 
     fn then_made(&mut self, object: Obj, items: Vec<WorkItem>) {
@@ -485,6 +452,11 @@ impl<'t, D: Dialect> Walker<'t> for Encoder<'t, D> {
 
     fn dict_body(&mut self, dict: &Owned) -> Result<()> {
         self.dict_body(dict)
+    }
+
+    unsafe fn ordered_body(&mut self, object: Obj) -> Result<()> {
+        // SAFETY: the contract is the same.
+        unsafe { self.ordered_body(object) }
     }
 
     #[inline(always)]

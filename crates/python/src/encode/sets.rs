@@ -246,7 +246,7 @@ impl<D: Dialect> Encoder<'_, D> {
             let mut at = 0;
             // SAFETY: as above.
             let only = unsafe { next_member(set.get(), &mut at).map(|member| Owned::borrowed(member)) };
-            self.then(only.into_iter().map(WorkItem::Value).collect());
+            self.then(only.into_iter().map(WorkItem::Value).collect::<Vec<_>>());
             return Ok(());
         };
         if let Some(effort) = &mut self.effort {
@@ -277,7 +277,7 @@ impl<D: Dialect> Encoder<'_, D> {
             return Err(encode(super::CHANGED));
         }
         let members = self.settled(&order)?;
-        self.then(members.into_iter().map(WorkItem::Value).collect());
+        self.then(members.into_iter().map(WorkItem::Value).collect::<Vec<_>>());
         Ok(())
     }
 

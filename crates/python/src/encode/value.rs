@@ -2,14 +2,16 @@
 
 use crate::cpython::dict::{self, Position};
 use crate::cpython::set::next_member;
-use crate::cpython::{bytes_of, float, int, Obj, Owned, Type};
+use crate::cpython::{bytes_of, float, int, ordered, Obj, Owned, Type};
 use crate::encode::dialect::{Dialect, Native, NativeWriter};
 use crate::encode::text::of_any_width;
 use crate::encode::walk::CHANGED;
 use crate::encode::{shapes, Encoder, Frame, Kind};
 use crate::error::{encode, raised, Result};
+use crate::memory::Vec;
 use crate::types::buffer;
-use crate::types::walker::BY_PARENT;
+use crate::types::collections::ordered_items;
+use crate::types::walker::{WorkItem, BY_PARENT};
 use holdall_format::model::{OutOfBand, Seq};
 use holdall_format::Writer;
 use pyo3::ffi;
@@ -381,6 +383,37 @@ impl<D: Dialect> Encoder<'_, D> {
                 }
                 left -= 1;
             }
+        }
+        Ok(())
+    }
+
+    /// Writes an ordered dict with its head, in its own order. Where its table has the same, nothing has to be looked up.
+    ///
+    /// # Safety
+    /// `object` is an ordered dict, and alive.
+    pub(crate) unsafe fn ordered_body(&mut self, object: Obj) -> Result<()> {
+        /// A key is held by the table and by the order.
+        const BY_BOTH: isize = BY_PARENT + 1;
+        // SAFETY: by the contract. No Python code runs before the rest is in a frame.
+        unsafe {
+            if !D::KEEPS_TYPES || self.looks_closely || !ordered::is_that_of_its_table(object) {
+                let items = ordered_items(object)?;
+                self.w.dict(items.len() / 2);
+                self.then(items);
+                return Ok(());
+            }
+            self.w.dict(dict::len(object));
+            let (mut position, mut rest) = (Position(0), Vec::new());
+            while let Some((key, value)) = position.next(object) {
+                let has_key = rest.is_empty() && self.leaf(key, BY_BOTH)?;
+                if !has_key {
+                    rest.push(WorkItem::Key(Owned::borrowed(key)));
+                }
+                if !(has_key && self.leaf(value, BY_PARENT)?) {
+                    rest.push(WorkItem::Value(Owned::borrowed(value)));
+                }
+            }
+            self.then(rest);
         }
         Ok(())
     }

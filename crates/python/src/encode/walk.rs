@@ -1,8 +1,8 @@
 //! The walk: continues the container on top of the stack, item by item.
 
 use crate::cpython::dict::Position;
-use crate::cpython::prefetch;
 use crate::cpython::set::next_member;
+use crate::cpython::{prefetch, text};
 use crate::encode::dialect::Dialect;
 use crate::encode::{shapes, Encoder, Extra, Frame, Kind};
 use crate::error::{encode, Result};
@@ -89,13 +89,12 @@ impl<D: Dialect> Encoder<'_, D> {
                 (Kind::Named, Some(Extra::Plan(plan))) => {
                     let field = plan.schemaless_form(self.py).ok().and_then(|form| form.fields.as_ref()?.get(before));
                     // SAFETY: the plan holds the name.
-                    let name = field.and_then(|field| unsafe { crate::cpython::text::ascii(field.key.get()) });
+                    let name = field.and_then(|field| unsafe { text::ascii(field.key.get()) });
                     step(&mut place, name);
                 }
                 (Kind::Slots, Some(Extra::Plan(plan))) => {
                     // SAFETY: the plan holds the name.
-                    let name =
-                        plan.slots.get(before).and_then(|slot| unsafe { crate::cpython::text::ascii(slot.name.get()) });
+                    let name = plan.slots.get(before).and_then(|slot| unsafe { text::ascii(slot.name.get()) });
                     step(&mut place, name);
                 }
                 // A replacement of an object adds no step.
@@ -104,7 +103,7 @@ impl<D: Dialect> Encoder<'_, D> {
                     // A field's value comes after its name.
                     let name = match (frame.at as usize).checked_sub(2).and_then(|name| parts.get(name)) {
                         // SAFETY: the work item holds the name.
-                        Some(WorkItem::Field(name)) => unsafe { crate::cpython::text::ascii(name.get()) },
+                        Some(WorkItem::Field(name)) => unsafe { text::ascii(name.get()) },
                         _ => None,
                     };
                     step(&mut place, name);

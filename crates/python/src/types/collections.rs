@@ -32,20 +32,21 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object
                 Some(most) => encoder.w().int(most),
                 None => encoder.w().none(),
             }
-            let mut items = Vec::new();
-            // The builtin's own iterator, even if a subclass overrides it.
-            let iterate = Library::Deque.get(object.py())?.getattr(intern!(object.py(), "__iter__"))?;
-            for item in iterate.call1((object,))?.try_iter()? {
-                items.push(WorkItem::Value(owned(&item?)));
+            // SAFETY: the `Bound` holds the deque, whose own length and iterator are used, even if a subclass overrides them.
+            unsafe {
+                let class = Library::Deque.get(object.py())?.as_type_ptr();
+                let len = (*class).tp_as_sequence.as_ref().and_then(|methods| methods.sq_length);
+                let (Some(len), Some(iterate)) = (len, (*class).tp_iter) else {
+                    return Err(encode_error("a deque without an order"));
+                };
+                let iterator = Owned::new(iterate(object.as_ptr())).ok_or_else(raised)?;
+                encoder.w().list(len(object.as_ptr()) as usize);
+                encoder.then_each(&iterator)?;
             }
-            encoder.w().list(items.len());
-            encoder.then(items);
         }
         KnownType::PythonOrderedDict => {
             // SAFETY: `known` says that it is an ordered dict.
-            let items = unsafe { ordered_items(object.as_ptr())? };
-            encoder.w().dict(items.len() / 2);
-            encoder.then(items);
+            unsafe { encoder.ordered_body(object.as_ptr())? };
         }
         KnownType::PythonDefaultDict => {
             let factory = object.getattr(intern!(object.py(), "default_factory"))?;
@@ -53,7 +54,7 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object
             if reference::write_builtin(encoder, &factory)? {
                 encoder.dict_body(&dict)?;
             } else {
-                encoder.then(vec![WorkItem::Value(owned(&factory)), WorkItem::Table(dict)]);
+                encoder.then([WorkItem::Value(owned(&factory)), WorkItem::Table(dict)]);
             }
         }
         KnownType::PythonCounter => encoder.dict_body(&owned(object))?,

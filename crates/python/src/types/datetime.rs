@@ -3,7 +3,7 @@
 use crate::cpython::{held, owned};
 use crate::cpython::{int, Obj, Owned};
 use crate::error::{raised, refused, Asked, Result};
-use crate::memory::{vec, HashSet};
+use crate::memory::HashSet;
 use crate::types::library::Library;
 use crate::types::walker::{TypeWalker, WorkItem};
 use crate::types::Cost;
@@ -25,7 +25,7 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny
         let zone = ffi::PyDateTime_DATE_GET_TZINFO(raw);
         encoder.w().datetime(moment(raw).pack(), zone != ffi::Py_None());
         if zone != ffi::Py_None() {
-            encode_zone(encoder, zone);
+            return encode_zone(encoder, zone);
         }
     }
     Ok(())
@@ -123,18 +123,23 @@ pub unsafe fn wrote<W: TypeWriter>(w: &mut W, object: Obj) -> bool {
     }
 }
 
-/// Writes a datetime's zone.
+/// Writes the zone of a datetime or a time.
 ///
 /// # Safety
 /// `zone` is alive.
-unsafe fn encode_zone<'py, E: TypeWalker<'py>>(encoder: &mut E, zone: Obj) {
+unsafe fn encode_zone<'py, E: TypeWalker<'py>>(encoder: &mut E, zone: Obj) -> Result<()> {
     // SAFETY: importing the module imported the datetime API; `zone` is alive by contract, and the work item holds it.
     unsafe {
-        match zone == ffi::PyDateTime_TimeZone_UTC() {
-            true => encoder.w().known(KnownType::Utc),
-            false => encoder.then(vec![WorkItem::Value(Owned::borrowed(zone))]),
+        let utc = ffi::PyDateTime_TimeZone_UTC();
+        if zone == utc {
+            encoder.w().known(KnownType::Utc);
+        } else if ffi::Py_TYPE(zone) == ffi::Py_TYPE(utc) {
+            return encoder.then_last(zone);
+        } else {
+            encoder.then([WorkItem::Value(Owned::borrowed(zone))]);
         }
     }
+    Ok(())
 }
 
 /// A datetime from its bits and its zone.
@@ -199,7 +204,7 @@ pub fn encode_part<'py, E: TypeWalker<'py>>(
                 let zone = ffi::PyDateTime_TIME_GET_TZINFO(raw);
                 match zone == ffi::Py_None() {
                     true => encoder.w().none(),
-                    false => encoder.then(vec![WorkItem::Value(Owned::borrowed(zone))]),
+                    false => return encode_zone(encoder, zone),
                 }
             }
         }
@@ -211,7 +216,8 @@ pub fn encode_part<'py, E: TypeWalker<'py>>(
             let key = object.getattr(intern!(object.py(), "key"))?;
             // What the class says about whether the key gives the same object again; it raises for zones read from a
             // file.
-            let said = object.call_method0("__reduce__").and_then(|said| said.get_item(1)).if_taken()?;
+            let said =
+                object.call_method0(intern!(object.py(), "__reduce__")).and_then(|said| said.get_item(1)).if_taken()?;
             let Some(said) = said else {
                 return Err(crate::error::encode(
                     "a `zoneinfo.ZoneInfo` made from a file has no key to be found by again",
@@ -220,7 +226,7 @@ pub fn encode_part<'py, E: TypeWalker<'py>>(
             let is_cached = said.len()? < 2 || said.get_item(1)?.is_truthy()?;
             encoder.w().known(known);
             let key = if is_cached { key } else { PyTuple::new(object.py(), [key])?.into_any() };
-            encoder.then(vec![WorkItem::Value(owned(&key))]);
+            encoder.then([WorkItem::Value(owned(&key))]);
         }
         _ => {
             // SAFETY: importing the module imported the datetime API.
@@ -229,12 +235,12 @@ pub fn encode_part<'py, E: TypeWalker<'py>>(
                 return Ok(());
             }
             // `__getinitargs__` returns the offset and, if there is one, the name.
-            let args = object.call_method0("__getinitargs__")?;
+            let args = object.call_method0(intern!(object.py(), "__getinitargs__"))?;
             encoder.w().known(KnownType::Timezone);
             encode_delta(encoder, &args.get_item(0)?)?;
             let name =
                 if args.len()? > 1 { owned(&args.get_item(1)?) } else { owned(object.py().None().bind(object.py())) };
-            encoder.then(vec![WorkItem::Value(name)]);
+            encoder.then([WorkItem::Value(name)]);
         }
     }
     Ok(())

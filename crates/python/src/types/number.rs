@@ -2,7 +2,6 @@
 
 use crate::cpython::{class, gc, held, int, owned, text, Obj, Owned};
 use crate::error::Result;
-use crate::memory::vec;
 use crate::types::library::{Library, Slots};
 use crate::types::walker::{TypeWalker, WorkItem};
 use holdall_format::model::{KnownType, TypeWriter};
@@ -18,17 +17,17 @@ const LARGE: usize = 1 << 14;
 
 pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
     encoder.w().known(known);
-    let parts = if known == KnownType::Decimal {
+    if known == KnownType::Decimal {
         // The text is complete: sign, digits, exponent, and the payload of a NaN.
-        vec![WorkItem::Value(owned(object.str()?.as_any()))]
+        encoder.then([WorkItem::Value(owned(object.str()?.as_any()))]);
+    } else if let Some(parts) = FRACTION.read(object)? {
+        // SAFETY: the slots of `object`, which the `Bound` holds, hold them.
+        encoder.then(parts.map(|part| WorkItem::Value(unsafe { Owned::borrowed(part) })));
     } else {
-        let py = object.py();
-        vec![
-            WorkItem::Value(owned(&object.getattr(intern!(py, "numerator"))?)),
-            WorkItem::Value(owned(&object.getattr(intern!(py, "denominator"))?)),
-        ]
-    };
-    encoder.then(parts);
+        let names = [intern!(object.py(), "numerator"), intern!(object.py(), "denominator")];
+        let [above, below] = names.map(|name| object.getattr(name));
+        encoder.then([WorkItem::Value(owned(&above?)), WorkItem::Value(owned(&below?))]);
+    }
     Ok(())
 }
 

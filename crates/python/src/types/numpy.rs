@@ -130,7 +130,7 @@ fn encode_array<'py, E: TypeWalker<'py>>(encoder: &mut E, numpy: &Numpy, array: 
         }
         return Ok(());
     }
-    let parts = items.iter().map(|item| WorkItem::Value(owned(&item))).collect();
+    let parts = items.iter().map(|item| WorkItem::Value(owned(&item))).collect::<Vec<_>>();
     drop(items); // so that only the array and its work item hold each item
     encoder.then(parts);
     Ok(())

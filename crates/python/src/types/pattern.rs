@@ -2,7 +2,7 @@
 
 use crate::cpython::owned;
 use crate::error::{Asked, Result};
-use crate::memory::vec;
+
 use crate::types::walker::{TypeWalker, WorkItem};
 use crate::types::Cost;
 use holdall_format::model::{KnownType, TypeWriter};
@@ -21,7 +21,7 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny
         return Err(crate::error::encode("can't store a `re.Pattern` that was not compiled of text or bytes"));
     }
     encoder.w().known(KnownType::PythonPattern);
-    encoder.then(vec![
+    encoder.then([
         WorkItem::Value(owned(&pattern)),
         WorkItem::Value(owned(&object.getattr(intern!(object.py(), "flags"))?)),
     ]);

@@ -84,11 +84,13 @@ pub fn write<'py, E: TypeWalker<'py>>(
     encoder.w().global();
     // The module's name is the same string for everything in it, so as a value it is written once.
     let parts = [module, name].map(|text| match text.cast_exact::<PyString>() {
-        Ok(_) => Ok(text),
+        Ok(_) => PyResult::Ok(text),
         Err(_) => Ok(new::text(py, text.to_str()?)?),
     });
-    let parts = parts.into_iter().collect::<PyResult<Vec<_>>>()?;
-    encoder.then(parts.iter().map(|text| WorkItem::Value(owned(text))).collect());
+    let [module, name] = parts;
+    // Held here as well: a text that only its class holds would be taken for one that does not come again.
+    let (module, name) = (module?, name?);
+    encoder.then([WorkItem::Value(owned(module.as_any())), WorkItem::Value(owned(name.as_any()))]);
     Ok(None)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::cpython::{held, int, new, owned, text, Obj, Owned};
 use crate::error::Result;
-use crate::memory::{vec, Vec};
+use crate::memory::Vec;
 use crate::types::bson_values::classes::of_little;
 use crate::types::library::{Library, Slots};
 use crate::types::walker::{TypeWalker, WorkItem};
@@ -51,7 +51,7 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object
     let ascii = unsafe { text::ascii(text.as_ptr()) }.and_then(|ascii| std::str::from_utf8(ascii).ok());
     match ascii {
         Some(ascii) if encoder.writes_at_once() => encoder.text_once(ascii)?,
-        _ => encoder.then(vec![WorkItem::Value(owned(text.as_any()))]),
+        _ => encoder.then([WorkItem::Value(owned(text.as_any()))]),
     }
     Ok(())
 }

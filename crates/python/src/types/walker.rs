@@ -50,14 +50,29 @@ pub trait Walker<'py> {
     /// Whether equal graphs must give equal bytes.
     fn is_canonical(&self) -> bool;
 
-    /// Writes `items` next, in order.
-    fn then(&mut self, items: Vec<WorkItem>);
+    /// Writes `items` next, in order. Few are best given as an array: those that need no frame then need no memory either.
+    fn then(&mut self, items: impl AsRef<[WorkItem]> + Into<Vec<WorkItem>>);
+
+    /// Writes `object`, which the object that is being written holds as its last part.
+    ///
+    /// # Safety
+    /// `object` is alive, and its class is one whose instances hold no other than leaves.
+    unsafe fn then_last(&mut self, object: Obj) -> Result<()>;
+
+    /// Writes what a builtin's own iterator gives, which runs no code of Python's.
+    fn then_each(&mut self, iterator: &Owned) -> Result<()>;
 
     /// The same for the parts of `object`, which exists only when all of them are there, so it can't be one of them.
     fn then_made(&mut self, object: Obj, items: Vec<WorkItem>);
 
     /// Writes a dict with its head, pair by pair.
     fn dict_body(&mut self, dict: &Owned) -> Result<()>;
+
+    /// The same for an ordered dict, in its own order.
+    ///
+    /// # Safety
+    /// `object` is an ordered dict, and alive.
+    unsafe fn ordered_body(&mut self, object: Obj) -> Result<()>;
 
     /// Writes a reference and returns true if `object` occurred before; else gives it an id if it has more than `held`
     /// references and may occur again.

@@ -11,6 +11,7 @@ use crate::schema::constraint::broken_length;
 use crate::schema::node::{accepts, Map, MapKind, Node, Seq, SeqKind};
 use crate::schema::NodeId;
 use crate::types;
+use crate::types::library::Library;
 use crate::types::resolver::is_skip;
 use holdall_format::model::KnownType;
 use pyo3::ffi;
@@ -107,7 +108,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             SeqKind::Tuple(_) | SeqKind::Fixed(_) => py.get_type::<PyTuple>().call1((made,))?,
             SeqKind::Set(_) => py.get_type::<PySet>().call1((made,))?,
             SeqKind::FrozenSet(_) => py.get_type::<PyFrozenSet>().call1((made,))?,
-            SeqKind::Deque(_) => py.import("collections")?.call_method1("deque", (made,))?,
+            SeqKind::Deque(_) => Library::Deque.get(py)?.call1((made,))?,
             SeqKind::NamedTuple(class) => match &self.class(*class)?.class {
                 // `tuple.__new__`: the class's own takes the items one by one, and may be the user's.
                 Some(class) => py.get_type::<PyTuple>().call_method1("__new__", (self.rules.bound(class), made))?,

@@ -11,6 +11,7 @@ use crate::schema::class::Class;
 use crate::schema::node::{accepts, Node, Scalar, SeqKind};
 use crate::schema::{NodeId, ANY};
 use crate::shapes::{Build, Shape};
+use crate::types::library::Library;
 use holdall_format::model::TypedValue;
 use holdall_format::Token;
 use pyo3::ffi;
@@ -154,7 +155,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
             SeqKind::Tuple(_) | SeqKind::Fixed(_) => made.to_tuple().into_any(),
             SeqKind::Set(_) => py.get_type::<PySet>().call1((made,))?,
             SeqKind::FrozenSet(_) => py.get_type::<PyFrozenSet>().call1((made,))?,
-            SeqKind::Deque(_) => py.import("collections")?.getattr("deque")?.call1((made,))?,
+            SeqKind::Deque(_) => Library::Deque.get(py)?.call1((made,))?,
             SeqKind::NamedTuple(class) => match self.rules.schema.map(|schema| &schema.classes[*class as usize]) {
                 Some(Class { class: Some(class), fields, .. }) if fields.len() == made.len() => {
                     bound(py, class).call_method1("_make", (made,))?

@@ -340,7 +340,7 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
             return Err(encode("a LispObject with another number of values than its type has slots"));
         }
         self.begin_object(info)?;
-        self.then(values.iter().map(|value| WorkItem::Value(owned(&value))).collect());
+        self.then(values.iter().map(|value| WorkItem::Value(owned(&value))).collect::<Vec<_>>());
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! Classes with a function that makes their instances: the user's, or one that this package registered.
 
-use super::{Given, Rules, Taken};
+use super::{Given, InvalidOf, Rules, Taken};
 use crate::classes::registry::call;
 use crate::cpython::{owned, Owned};
 use crate::error::Result;
@@ -35,7 +35,7 @@ impl<'s> Rules<'s> {
             Err(fault) if fault.is_invalid() && self.is_ours(class)? => {
                 let class = self.bound(class);
                 match bson_values::of_python(&class, &self.bound(given.object))? {
-                    Some(made) => self.made(made, &format!("Invalid `{}`", class.getattr("__qualname__")?)),
+                    Some(made) => self.made(made, InvalidOf(&class)),
                     None => Ok(Taken::No),
                 }
             }

@@ -24,9 +24,10 @@ use crate::cpython::owned;
 use crate::cpython::{text, Obj, Owned, Type};
 use crate::error::{invalid, raised, Asked, Fault, Result};
 use crate::memory::{vec, Vec};
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use pyo3::{ffi, intern};
+use std::fmt::{self, Display, Formatter};
 use std::ptr::addr_of_mut;
 
 /// What a load checks values against.
@@ -119,6 +120,18 @@ pub fn kind_name(py: Python<'_>, object: &Owned) -> String {
         return "None".to_owned();
     }
     object.get_type().qualname().map_or_else(|_| "object".to_owned(), |name| name.to_string())
+}
+
+/// Why a value is refused of which the class makes none. Its name is asked for by who shows that: most values are taken.
+struct InvalidOf<'a, 'py>(&'a Bound<'py, PyAny>);
+
+impl Display for InvalidOf<'_, '_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0.getattr(intern!(self.0.py(), "__qualname__")) {
+            Ok(name) => write!(f, "Invalid `{name}`"),
+            Err(_) => f.write_str("Invalid value"),
+        }
+    }
 }
 
 pub fn expected(name: &str, got: &str) -> Fault {
@@ -251,11 +264,11 @@ impl<'s> Rules<'s> {
     }
 
     /// A call into the standard library with the user's data: an exception means that the data are refused.
-    pub(crate) fn made(&self, made: PyResult<Bound<'s, PyAny>>, why: &str) -> Result<Taken> {
+    pub(crate) fn made(&self, made: PyResult<Bound<'s, PyAny>>, why: impl Display) -> Result<Taken> {
         // Of any class: a pattern may raise `re.error`, a zone `ZoneInfoNotFoundError`.
         Ok(match made.if_taken()? {
             Some(made) => Taken::Yes(owned(&made)),
-            None => Taken::Broken(why.to_owned()),
+            None => Taken::Broken(why.to_string()),
         })
     }
 

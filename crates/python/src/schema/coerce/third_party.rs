@@ -1,6 +1,6 @@
 //! Objects that other code makes or validates: NumPy's arrays, pydantic's models, BSON values, the user's `dec_hook`.
 
-use super::{expected, kind_name, Rules, Taken};
+use super::{expected, kind_name, InvalidOf, Rules, Taken};
 use crate::classes::registry;
 use crate::cpython::owned;
 use crate::cpython::{new, Owned};
@@ -126,7 +126,7 @@ impl<'s> Rules<'s> {
         }
         if self.schemaless {
             if let Some(made) = bson_values::of_python(&class, &bound)? {
-                return self.made(made, &format!("Invalid `{}`", class.getattr("__qualname__")?));
+                return self.made(made, InvalidOf(&class));
             }
         }
         let Some(hook) = self.dec_hook else { return Ok(Taken::No) };

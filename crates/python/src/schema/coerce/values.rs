@@ -1,6 +1,6 @@
 //! Values of the standard library that formats without a form for them store as text, and NumPy's scalars.
 
-use super::{Given, Rules, Taken};
+use super::{Given, InvalidOf, Rules, Taken};
 use crate::cpython::{new, Owned};
 use crate::error::{Asked, Result};
 use crate::schema::node::accepts;
@@ -89,16 +89,13 @@ impl<'s> Rules<'s> {
                     return Ok(Taken::No);
                 }
                 let made = self.py.import("holdall._arrays")?.call_method1("scalar", (self.bound(class), bound));
-                self.made(made, &format!("Invalid `{name}`"))
+                self.made(made, format_args!("Invalid `{name}`"))
             }
             // `Fraction` would work for days on "1e999999999".
             Some(_) if given.textual && self.is_fraction(class)? && !is_ratio(given.ascii()) => {
                 Ok(Taken::Broken("Invalid `Fraction`".to_owned()))
             }
-            Some(parse) if given.textual => {
-                let name = self.bound(class).getattr("__qualname__")?;
-                self.made(self.bound(parse).call1((bound,)), &format!("Invalid `{name}`"))
-            }
+            Some(parse) if given.textual => self.made(self.bound(parse).call1((bound,)), InvalidOf(&self.bound(class))),
             _ => Ok(Taken::No),
         }
     }
