@@ -8,12 +8,13 @@ import contextlib
 import multiprocessing
 import os
 import pathlib
+import random
 import shutil
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -32,6 +33,7 @@ def values() -> dict[str, Any]:
     return {
         "100,000 instances": [event(number) for number in range(100_000)],
         "dict of arrays, 40 MB": arrays(),
+        "dict of 1,000 arrays, 8 MB": arrays(1_000, 1_024),
         "mixed graph": mixed(5_000),
     }
 
@@ -41,11 +43,18 @@ def turns(name: str, rounds: int) -> int:
     return rounds * 5 if "arrays" in name else rounds
 
 
+def shuffled(ways: Iterable[Any]) -> list[Any]:
+    """In an order that is drawn for each turn: who comes second finds memory as the first has left it."""
+    drawn = list(ways)
+    random.shuffle(drawn)
+    return drawn
+
+
 def ratio(theirs: Callable[[], Any], ours: Callable[[], Any], rounds: int) -> float:
     """How many times as long theirs takes, in turns; the first turn of each warms up."""
     times: tuple[list[float], list[float]] = ([], [])
     for number in range(rounds + 1):
-        for kept, act in zip(times, (theirs, ours), strict=True):
+        for kept, act in shuffled(zip(times, (theirs, ours), strict=True)):
             begun = time.perf_counter()
             act()
             if number:
@@ -71,7 +80,7 @@ def dask_rows(rounds: int) -> Iterator[list[Any]]:
             """given: makes anew what each turn takes; else all take the same."""
             rounds_of: tuple[list[float], list[float]] = ([], [])
             for number in range(count + 1):
-                for kept, install in zip(rounds_of, (ours.uninstall, ours.install), strict=True):
+                for kept, install in shuffled(zip(rounds_of, (ours.uninstall, ours.install), strict=True)):
                     install()
                     client.run(install)
                     taken = given() if given else future
@@ -168,7 +177,7 @@ def spark_rows(rounds: int) -> Iterator[list[Any]]:
     def scattered(items: Any) -> Any:
         return context.parallelize(items, 4).count()
 
-    def shuffled(way: Any, pairs: Any) -> Any:
+    def by_key(way: Any, pairs: Any) -> Any:
         # By their keys: `repartition` goes by Spark's own pickle, whatever the context's serializer is.
         return by(way, lambda: pairs.partitionBy(3).count())
 
@@ -186,7 +195,7 @@ def spark_rows(rounds: int) -> Iterator[list[Any]]:
                 name,
                 both(partial(scattered, items), count),
                 ratio(rdds[0].collect, rdds[1].collect, count),
-                ratio(shuffled(ways[0], rdds[0]), shuffled(ways[1], rdds[1]), count),
+                ratio(by_key(ways[0], rdds[0]), by_key(ways[1], rdds[1]), count),
                 len(holdall.dumps(value, trust=True, buffers=[])),
             ]
     finally:
@@ -345,7 +354,7 @@ def scans_of(path: str, count: int, rounds: int) -> Iterator[str]:
         with served(path, pace) as url:
             times: tuple[list[float], list[float]] = ([], [])
             for _ in range(rounds if pace != 12_500_000 else 1):
-                for kept, act in zip(times, (raw, scan), strict=True):
+                for kept, act in shuffled(zip(times, (raw, scan), strict=True)):
                     begun = time.perf_counter()
                     act(url)
                     kept.append(time.perf_counter() - begun)
