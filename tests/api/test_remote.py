@@ -144,18 +144,22 @@ class ByHand(_remote.Remote):
         return work
 
 
-def test_what_has_come_of_a_range_is_given_before_the_rest() -> None:
+def test_what_has_come_of_a_range_is_given_before_the_rest(monkeypatch: Any) -> None:
     remote = ByHand(bytes(range(256)) * 20_000)
     ahead = _remote.Ahead(remote)
-    at = ahead.FIRST
+    monkeypatch.setattr(ahead, "FIRST", 1 << 19)
+    monkeypatch.setattr(ahead, "_step", 1 << 19)
+    at = 1 << 18
     assert ahead.read_at(0, at) == remote.content[:at]
-    assert [(coming.at, coming.end) for coming, _ in remote.begun[1:]] == [
-        (at, 2 * at), (2 * at, 4 * at), (4 * at, 8 * at), (8 * at, 16 * at)
-    ]  # fmt: skip
+    begun = [(coming.at, coming.end) for coming, _ in remote.begun[1:]]
+    assert begun == [(at, 3 * at), (3 * at, 7 * at), (7 * at, 15 * at), (15 * at, remote.size)]
     coming, work = remote.begun[1]
-    for count in (1, 100, 7):
-        coming.put(remote.content[at : at + count])
-        assert ahead.read_at(at, 1000) == remote.content[at : at + count]
+    for count in (1, 100, coming.PIECE - 1000):
+        coming.put(remote.content[coming.have + at : coming.have + at + count])
+    coming.put(remote.content[coming.have + at : coming.have + at + 900])
+    assert coming.have == coming.PIECE + 1
+    for count in (1000, coming.PIECE - 1000, 1):
+        assert ahead.read_at(at, count) == remote.content[at : at + count]
         at += count
     coming.put(b"")
     coming.put(remote.content[at : at + 5])
