@@ -40,12 +40,14 @@ _PICKLE = 0x80
 _PARTS = 0
 _COUNT = struct.Struct("<xI")
 _MOST = (1 << 31) - 1
+# Smaller arrays are copied into the message, which takes less than to write and read each by itself.
+_LARGE = 1 << 16
 
 
 class HoldSerializer(FramedSerializer):  # type: ignore[misc]
     """The data of RDDs by holdall. What has to be sent by value, as classes of a notebook, goes by cloudpickle.
 
-    Arrays are written from where they are, and read to where they stay.
+    Large arrays are written from where they are, and read to where they stay.
     """
 
     def __init__(self) -> None:
@@ -53,16 +55,25 @@ class HoldSerializer(FramedSerializer):  # type: ignore[misc]
 
     def _parts(self, obj: Any) -> list[Any]:
         """What is sent of an object, to be joined."""
-        buffers: list[Any] = []
+        buffers: list[memoryview] = []
+
+        def stays(buffer: Any) -> bool:
+            view = memoryview(buffer)
+            # What a class gives as a buffer it may want back as the bytes that it gave.
+            if view.nbytes < _LARGE or type(view.obj).__module__ != "numpy":
+                return True
+            buffers.append(view.cast("B"))
+            return False
+
         try:
-            message = _core.dumps(obj, trust=True, buffers=buffers)
+            message = _core.dumps(obj, trust=True, buffers=stays)
         except _core.EncodeError:
             return [self._other.dumps(obj)]
         if any(name in message for name in _BY_VALUE):
             return [self._other.dumps(obj)]
         if not buffers:
             return [message]
-        parts = [message, *(memoryview(buffer).cast("B") for buffer in buffers)]
+        parts = [message, *buffers]
         return [_COUNT.pack(len(parts)) + struct.pack(f"<{len(parts)}Q", *map(len, parts)), *parts]
 
     def dumps(self, obj: Any) -> bytes:
