@@ -14,7 +14,8 @@ import os
 import re
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _core, _system
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from concurrent.futures import Future, ThreadPoolExecutor
 
+_T = TypeVar("_T")
 # `s3://bucket/key`, and fsspec's chains: `simplecache::s3://...`. A letter and a colon alone are a drive of Windows.
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(?:://|::)")
 # What comes with an object's size, as an index does in most files.
@@ -99,6 +101,68 @@ def _of(system: Any, path: str) -> Remote:
     return _Any(system, path)
 
 
+class Coming:
+    """A range that another thread reads. What has come of it is taken meanwhile, in pieces of 256 KiB or more: to wake who waits for them
+    takes as long as to receive 64 KiB, and both need the GIL.
+
+    at, end: where what is taken next begins, and where the range ends. have: how many bytes have come.
+    """
+
+    PIECE = 1 << 18
+
+    def __init__(self, path: str, start: int, end: int) -> None:
+        self.at, self.end, self.have = start, end, 0
+        self.work: Future[None] | None = None
+        self._path, self._size = path, end - start
+        # What is to be given next, and how much was given before.
+        self._held: list[bytes] = []
+        self._given = 0
+        # Who waits for it does so without the GIL, in one call.
+        self._pieces: SimpleQueue[bytes | None] = SimpleQueue()
+
+    def put(self, part: bytes) -> None:
+        self.have += len(part)
+        if self.have > self._size:
+            raise OSError(errno.EIO, f"expected {self._size} bytes, got more", self._path)
+        self._held.append(part)
+        if self.have - self._given >= self.PIECE or self.have == self._size:
+            self._give()
+
+    def _give(self) -> None:
+        self._pieces.put(_joined(self._held))
+        self._held, self._given = [], self.have
+
+    def end_with(self, work: Future[None]) -> None:
+        """No more will come."""
+        self._give()
+        self._pieces.put(None)
+
+    def take(self) -> bytes:
+        """The next bytes, once there are some. Raises what went wrong when they were read."""
+        while not (piece := self._pieces.get()):
+            if piece is None:
+                if self.work is not None:
+                    self.work.result()
+                raise OSError(errno.EIO, f"expected {self._size} bytes, got {self.have}", self._path)
+        self.at += len(piece)
+        return piece
+
+    def rest(self) -> bytes:
+        """All that was not taken yet."""
+        pieces = []
+        while self.at < self.end:
+            pieces.append(self.take())
+        return _joined(pieces)
+
+    def cancel(self) -> None:
+        if self.work is not None:
+            self.work.cancel()
+
+
+def _joined(parts: list[bytes]) -> bytes:
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
 class Remote(abc.ABC):
     """An object of which ranges are read. It has the size and the state that it had when it was first asked for.
 
@@ -115,17 +179,18 @@ class Remote(abc.ABC):
         """The size, and the object's last bytes, if they came with it."""
 
     @abc.abstractmethod
-    def _begin(self, start: int, end: int) -> Future[bytes]: ...
+    def _begin(self, start: int, end: int, coming: Coming) -> Future[None]:
+        """Has another thread put a range's bytes there."""
 
-    def begin(self, start: int, end: int) -> Future[bytes]:
+    def begin(self, start: int, end: int) -> Coming:
         """Begins to read bytes that the object has."""
-        if (there := self._in_tail(start, end)) is None:
-            return self._begin(start, end)
-        from concurrent.futures import Future
-
-        done: Future[bytes] = Future()
-        done.set_result(there)
-        return done
+        coming = Coming(self.path, start, end)
+        if (there := self._in_tail(start, end)) is not None:
+            coming.put(there)
+        else:
+            coming.work = self._begin(start, end, coming)
+            coming.work.add_done_callback(coming.end_with)
+        return coming
 
     def _in_tail(self, start: int, end: int) -> bytes | None:
         begins = self.size - len(self.tail)
@@ -137,16 +202,11 @@ class Remote(abc.ABC):
         if start >= end:
             return b""
         if end - start <= _PIECE:
-            return self._got(self.begin(start, end).result(), start, end)
+            return self.begin(start, end).rest()
         parts = []
         for at in range(start, end, _PIECE):
             parts.append(self.read(at, min(at + _PIECE, end)))
         return b"".join(parts)
-
-    def _got(self, data: bytes, start: int, end: int) -> bytes:
-        if len(data) != end - start:
-            raise OSError(errno.EIO, f"expected {end - start} bytes, got {len(data)}", self.path)
-        return data
 
     def changed(self) -> ChangedError:
         return ChangedError(f"{self.path} has changed since it was opened")
@@ -171,58 +231,57 @@ class _Async(Remote):
 
     def _first(self) -> tuple[int, bytes]:
         got: list[bytes] = []
-        size = self._wait(self._tried(lambda _: self._ask(None, TAIL, got), got))
+
+        async def ask() -> int:
+            got.clear()
+            return await self._ask(None, TAIL, got.append)
+
+        size = asyncio.run_coroutine_threadsafe(self._tried(ask, lambda: 0), self.system.loop).result()
         tail = b"".join(got)
+        self.received += len(tail)
         if size < len(tail):
             raise OSError(errno.EIO, "more bytes came than the object is said to have", self.path)
         return size, tail
 
-    def _begin(self, start: int, end: int) -> Future[bytes]:
-        return asyncio.run_coroutine_threadsafe(self._range(start, end), self.system.loop)
+    def _begin(self, start: int, end: int, coming: Coming) -> Future[None]:
+        return asyncio.run_coroutine_threadsafe(self._range(start, end, coming), self.system.loop)
 
-    async def _range(self, start: int, end: int) -> bytes:
-        got: list[bytes] = []
-        size = await self._tried(lambda have: self._ask(start + have, end, got), got, end - start)
-        if size != self.size:
-            raise self.changed()
-        return got[0] if len(got) == 1 else b"".join(got)
+    async def _range(self, start: int, end: int, coming: Coming) -> None:
+        async def ask() -> None:
+            await self._ask(start + coming.have, end, coming.put)
+            if coming.have < end - start:
+                raise OSError(errno.EIO, "the answer was cut short", self.path)
 
-    def _wait(self, work: Coroutine[Any, Any, int]) -> int:
-        return asyncio.run_coroutine_threadsafe(work, self.system.loop).result()
+        await self._tried(ask, lambda: coming.have)
 
-    async def _tried(
-        self, ask: Callable[[int], Coroutine[Any, Any, int]], got: list[bytes], wanted: int | None = None
-    ) -> int:
-        """What `ask` gives, which is told how many bytes are there of those that it puts into `got`."""
+    async def _tried(self, ask: Callable[[], Coroutine[Any, Any, _T]], have: Callable[[], int]) -> _T:
+        """What `ask` gives, which is asked again where a connection breaks. have: how many bytes have come, so that what goes forward is
+        not given up, however often it is cut."""
         tries = 0
         while True:
-            have = sum(map(len, got))
-            if wanted is not None and have == wanted > 0:
-                return self.size
-            if wanted is None:
-                got.clear()
+            before = have()
             if tries:
                 await asyncio.sleep(_FIRST_PAUSE * 2 ** (tries - 1))
             self.requests += 1
             try:
-                size = await ask(have)
-                if wanted is None or sum(map(len, got)) >= wanted:
-                    return size
-                raise OSError(errno.EIO, "the answer was cut short", self.path)
+                return await ask()
             except Exception as error:
-                # What goes forward is not given up, however often it is cut.
-                tries = tries + 1 if sum(map(len, got)) == have or wanted is None else 1
+                tries = tries + 1 if have() == before else 1
                 if tries < _TRIES and _may_pass(error):
                     continue
                 if isinstance(error, (OSError, _core.HoldallError)):
                     raise
                 raise OSError(errno.EIO, f"{type(error).__name__}: {error}", self.path) from error
             finally:
-                self.received += sum(map(len, got)) - (0 if wanted is None else have)
+                self.received += have() - before
 
     @abc.abstractmethod
-    async def _ask(self, start: int | None, end: int, got: list[bytes]) -> int:
-        """Puts bytes into `got`, and gives the object's size. No start: the last `end` bytes."""
+    async def _ask(self, start: int | None, end: int, put: Callable[[bytes], None]) -> int:
+        """Has bytes put, as they come, and gives the object's size, which is compared before. No start: the last `end` bytes."""
+
+    def _compare_size(self, start: int | None, size: int) -> None:
+        if start is not None and size != self.size:
+            raise self.changed()
 
     def _compare(self, state: str | None) -> None:
         if self.state is None:
@@ -241,7 +300,7 @@ def _size_in(content_range: str) -> int:
 
 
 class _S3(_Async):
-    async def _ask(self, start: int | None, end: int, got: list[bytes]) -> int:
+    async def _ask(self, start: int | None, end: int, put: Callable[[bytes], None]) -> int:
         bucket, key, version = self.system.split_path(self.path)
         given = {"VersionId": version} if version else {}
         if self.state is not None:
@@ -263,13 +322,14 @@ class _S3(_Async):
         body = answer["Body"]
         try:
             self._compare(answer.get("ETag"))
+            told = answer.get("ContentRange")
+            size: int = answer["ContentLength"] if told is None else _size_in(told)
+            self._compare_size(start, size)
             async for part in body.content.iter_any() if hasattr(body, "content") else body:
-                got.append(part)
+                put(part)
         finally:
             body.close()
-        return (
-            _size_in(answer.get("ContentRange", "")) if "ContentRange" in answer else answer["ContentLength"]
-        )
+        return size
 
 
 class _Http(_Async):
@@ -277,7 +337,7 @@ class _Http(_Async):
         self._condition: dict[str, str] = {}
         super().__init__(system, path)
 
-    async def _ask(self, start: int | None, end: int, got: list[bytes]) -> int:
+    async def _ask(self, start: int | None, end: int, put: Callable[[bytes], None]) -> int:
         session = await self.system.set_session()
         options = dict(self.system.kwargs)
         # What is packed on the way has other ranges.
@@ -304,10 +364,13 @@ class _Http(_Async):
                     raise OSError(errno.ENOTSUP, "the server gives no ranges", self.path)
                 size = -1
             self._remember(answer.headers)
+            self._compare_size(start, size)
+            count = 0
             async for part in answer.content.iter_any():
-                got.append(part)
+                count += len(part)
+                put(part)
         # A server that knows no ranges has given all.
-        return sum(map(len, got)) if size < 0 else size
+        return count if size < 0 else size
 
     def _remember(self, headers: Any) -> None:
         tag, modified = headers.get("ETag"), headers.get("Last-Modified")
@@ -345,10 +408,10 @@ class _Any(Remote):
         told = self.system.info(self.path)
         return tuple(told.get(name) for name in _STATES)
 
-    def _begin(self, start: int, end: int) -> Future[bytes]:
-        return _threads().submit(self._range, start, end)
+    def _begin(self, start: int, end: int, coming: Coming) -> Future[None]:
+        return _threads().submit(self._range, start, end, coming)
 
-    def _range(self, start: int, end: int) -> bytes:
+    def _range(self, start: int, end: int, coming: Coming) -> None:
         for number in range(_TRIES):
             try:
                 self.requests += 1
@@ -356,7 +419,8 @@ class _Any(Remote):
                     raise self.changed()
                 data: bytes = self.system.cat_file(self.path, start=start, end=end)
                 self.received += len(data)
-                return data
+                coming.put(data)
+                return
             except Exception as error:
                 if number == _TRIES - 1 or not _may_pass(error):
                     raise
@@ -428,8 +492,8 @@ class Sparse:
 
 
 class Ahead:
-    """Reads an object from front to back, in pieces that grow, the next of which come while one is worked at; and from anywhere, where
-    nothing is read ahead.
+    """Reads an object from front to back, in ranges that grow, the next of which come while one is worked at; and from anywhere, where
+    nothing is read ahead. What has come of a range is given before the rest is there.
 
     limit: where nothing behind is likely to be needed.
     """
@@ -440,9 +504,9 @@ class Ahead:
         self.remote = remote
         self.size = remote.size
         self._limit = remote.size if limit is None else min(limit, remote.size)
-        # The piece at hand, and those that are on their way: where each begins and ends.
+        # The piece at hand, and where it begins; the ranges that are on their way.
         self._at, self._piece = 0, b""
-        self._coming: list[tuple[int, int, Future[bytes]]] = []
+        self._coming: list[Coming] = []
         self._next, self._step, self._filled = -1, self.FIRST, 0
 
     def read_at(self, at: int, size: int) -> bytes | memoryview:
@@ -469,11 +533,21 @@ class Ahead:
 
     def _fetch(self, at: int, size: int) -> None:
         while self._coming:
-            begins, ends, piece = self._coming.pop(0)
-            if begins <= at < ends:
-                self._at, self._piece = begins, self.remote._got(piece.result(), begins, ends)
-                return
-            piece.cancel()
+            coming = self._coming[0]
+            if coming.at <= at < coming.end:
+                begins, is_over = coming.at, True
+                try:
+                    piece = coming.take()
+                    is_over = coming.at == coming.end
+                finally:
+                    # What could not be read is begun anew if it is asked for again.
+                    if is_over:
+                        self._coming.pop(0)
+                if at < coming.at:
+                    self._at, self._piece = begins, piece
+                    return
+            else:
+                self._coming.pop(0).cancel()
         if at != self._next:
             self._step = self.FIRST
         end = min(at + max(size, 1 << 16), at + self.MOST, self.size)
@@ -481,10 +555,10 @@ class Ahead:
 
     def _begin(self) -> None:
         """Begin to read what comes next, if that is likely to be asked for."""
-        ends = self._coming[-1][1] if self._coming else self._at + len(self._piece)
+        ends = self._coming[-1].end if self._coming else self._at + len(self._piece)
         while len(self._coming) < self.DEPTH and ends < self._limit and self._is_forward():
             end = min(ends + self._step, self._limit)
-            self._coming.append((ends, end, self.remote.begin(ends, end)))
+            self._coming.append(self.remote.begin(ends, end))
             ends, self._step = end, min(self._step * 2, self.MOST)
 
     def _is_forward(self) -> bool:
@@ -492,7 +566,7 @@ class Ahead:
 
     def close(self) -> None:
         """Let go of what is on its way."""
-        for _, _, piece in self._coming:
-            piece.cancel()
+        for coming in self._coming:
+            coming.cancel()
         self._coming.clear()
         self._piece = b""

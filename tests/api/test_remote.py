@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import tracemalloc
+from concurrent.futures import Future
 from typing import Any
 
 import pytest
@@ -121,6 +122,58 @@ def test_an_answer_of_too_few_bytes_is_an_error(monkeypatch: Any) -> None:
     file.fs.content = file.fs.content[:-100]
     with pytest.raises(OSError, match="expected 32768 bytes, got 32668"):
         holdall.open(file)
+
+
+class ByHand(_remote.Remote):
+    """Whose ranges come as a test says, but for the first."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+        self.begun: list[tuple[_remote.Coming, Future[None]]] = []
+        super().__init__(None, "a.log")
+
+    def _first(self) -> tuple[int, bytes]:
+        return len(self.content), b""
+
+    def _begin(self, start: int, end: int, coming: _remote.Coming) -> Future[None]:
+        work: Future[None] = Future()
+        if not self.begun:
+            coming.put(self.content[start:end])
+            work.set_result(None)
+        self.begun.append((coming, work))
+        return work
+
+
+def test_what_has_come_of_a_range_is_given_before_the_rest(monkeypatch: Any) -> None:
+    remote = ByHand(bytes(range(256)) * 20_000)
+    ahead = _remote.Ahead(remote)
+    monkeypatch.setattr(ahead, "FIRST", 1 << 19)
+    monkeypatch.setattr(ahead, "_step", 1 << 19)
+    at = 1 << 18
+    assert ahead.read_at(0, at) == remote.content[:at]
+    begun = [(coming.at, coming.end) for coming, _ in remote.begun[1:]]
+    assert begun == [(at, 3 * at), (3 * at, 7 * at), (7 * at, 15 * at), (15 * at, remote.size)]
+    coming, work = remote.begun[1]
+    for count in (1, 100, coming.PIECE - 1000):
+        coming.put(remote.content[coming.have + at : coming.have + at + count])
+    coming.put(remote.content[coming.have + at : coming.have + at + 900])
+    assert coming.have == coming.PIECE + 1
+    for count in (1000, coming.PIECE - 1000, 1):
+        assert ahead.read_at(at, count) == remote.content[at : at + count]
+        at += count
+    coming.put(b"")
+    coming.put(remote.content[at : at + 5])
+    work.set_exception(ConnectionResetError("cut"))
+    assert ahead.read_at(at, 1000) == remote.content[at : at + 5]
+    with pytest.raises(ConnectionResetError):
+        ahead.read_at(at + 5, 1000)
+    # It may be asked for again, by other requests.
+    others = [work for _, work in remote.begun[2:]]
+    remote.begun.clear()
+    assert ahead.read_at(at + 5, 1000) == remote.content[at + 5 : at + 1005]
+    assert all(work.cancelled() for work in others)
+    with pytest.raises(OSError, match="expected 10 bytes, got more"):
+        _remote.Coming("a.log", 0, 10).put(bytes(11))
 
 
 def test_a_size_that_is_claimed_takes_no_memory() -> None:

@@ -8,22 +8,25 @@ import contextlib
 import multiprocessing
 import os
 import pathlib
+import random
 import shutil
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 import holdall
+from holdall import _remote
 
 from .servers import moto, plain_http
 from .values import arrays, event, mixed
 
+GIGABIT = 125_000_000
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "scale.md"
 HERE = pathlib.Path(__file__).parents[2]
 
@@ -32,6 +35,7 @@ def values() -> dict[str, Any]:
     return {
         "100,000 instances": [event(number) for number in range(100_000)],
         "dict of arrays, 40 MB": arrays(),
+        "dict of 1,000 arrays, 8 MB": arrays(1_000, 1_024),
         "mixed graph": mixed(5_000),
     }
 
@@ -41,11 +45,18 @@ def turns(name: str, rounds: int) -> int:
     return rounds * 5 if "arrays" in name else rounds
 
 
+def shuffled(ways: Iterable[Any]) -> list[Any]:
+    """In an order that is drawn for each turn: who comes second finds memory as the first has left it."""
+    drawn = list(ways)
+    random.shuffle(drawn)
+    return drawn
+
+
 def ratio(theirs: Callable[[], Any], ours: Callable[[], Any], rounds: int) -> float:
     """How many times as long theirs takes, in turns; the first turn of each warms up."""
     times: tuple[list[float], list[float]] = ([], [])
     for number in range(rounds + 1):
-        for kept, act in zip(times, (theirs, ours), strict=True):
+        for kept, act in shuffled(zip(times, (theirs, ours), strict=True)):
             begun = time.perf_counter()
             act()
             if number:
@@ -71,7 +82,7 @@ def dask_rows(rounds: int) -> Iterator[list[Any]]:
             """given: makes anew what each turn takes; else all take the same."""
             rounds_of: tuple[list[float], list[float]] = ([], [])
             for number in range(count + 1):
-                for kept, install in zip(rounds_of, (ours.uninstall, ours.install), strict=True):
+                for kept, install in shuffled(zip(rounds_of, (ours.uninstall, ours.install), strict=True)):
                     install()
                     client.run(install)
                     taken = given() if given else future
@@ -168,7 +179,7 @@ def spark_rows(rounds: int) -> Iterator[list[Any]]:
     def scattered(items: Any) -> Any:
         return context.parallelize(items, 4).count()
 
-    def shuffled(way: Any, pairs: Any) -> Any:
+    def by_key(way: Any, pairs: Any) -> Any:
         # By their keys: `repartition` goes by Spark's own pickle, whatever the context's serializer is.
         return by(way, lambda: pairs.partitionBy(3).count())
 
@@ -186,8 +197,9 @@ def spark_rows(rounds: int) -> Iterator[list[Any]]:
                 name,
                 both(partial(scattered, items), count),
                 ratio(rdds[0].collect, rdds[1].collect, count),
-                ratio(shuffled(ways[0], rdds[0]), shuffled(ways[1], rdds[1]), count),
-                len(holdall.dumps(value, trust=True, buffers=[])),
+                ratio(by_key(ways[0], rdds[0]), by_key(ways[1], rdds[1]), count),
+                # Behind what says how long the parts are, if there are any.
+                len(HoldSerializer()._parts(value)[:2][-1]),
             ]
     finally:
         context.stop()
@@ -315,8 +327,37 @@ def raw(url: str) -> int:
     return total
 
 
-def scan(url: str) -> int:
-    return sum(1 for _ in holdall.Reader(url))
+def scan(where: str) -> int:
+    return sum(1 for _ in holdall.Reader(where))
+
+
+def received(url: str) -> None:
+    """What a scan does before it builds anything."""
+    ahead, at = _remote.Ahead(_remote.remote_of(url)), 0
+    while part := ahead.read_at(at, 1 << 18):
+        at += len(part)
+
+
+def budget(path: str, count: int, rounds: int) -> list[str]:
+    """What a record takes of the processors, apart and together, in turns."""
+    lines = ["| ns of a processor | the thread that builds | all threads |", "|---|---|---|"]
+    with served(path, GIGABIT) as url:
+        acts = {
+            "built from a file at hand": partial(scan, path),
+            "received at 1 Gbit/s, and let go": partial(received, url),
+            "scanned at 1 Gbit/s": partial(scan, url),
+        }
+        times: dict[str, list[tuple[float, float]]] = {name: [] for name in acts}
+        for _ in range(rounds):
+            for name, act in shuffled(acts.items()):
+                begun = time.thread_time(), time.process_time()
+                act()
+                times[name].append((time.thread_time() - begun[0], time.process_time() - begun[1]))
+        for name, taken in times.items():
+            one, every = (statistics.median(each) / count * 1e9 for each in zip(*taken, strict=True))
+            lines.append(f"| {name} | {one:.0f} | {every:.0f} |")
+            print(lines[-1], flush=True)
+    return lines
 
 
 def scans(rounds: int) -> list[str]:
@@ -331,6 +372,8 @@ def scans(rounds: int) -> list[str]:
             for line in scans_of(path, len(made), rounds):
                 lines.append(line)
                 print(line, flush=True)
+            if number == 0:
+                written("budget", budget(path, len(made), rounds))
     return lines
 
 
@@ -339,13 +382,13 @@ def scans_of(path: str, count: int, rounds: int) -> Iterator[str]:
     for pace, name in (
         (12_500_000, "100 Mbit/s"),
         (62_500_000, "500 Mbit/s"),
-        (125_000_000, "1 Gbit/s"),
+        (GIGABIT, "1 Gbit/s"),
         (0, "loopback, unbounded"),
     ):
         with served(path, pace) as url:
             times: tuple[list[float], list[float]] = ([], [])
             for _ in range(rounds if pace != 12_500_000 else 1):
-                for kept, act in zip(times, (raw, scan), strict=True):
+                for kept, act in shuffled(zip(times, (raw, scan), strict=True)):
                     begun = time.perf_counter()
                     act(url)
                     kept.append(time.perf_counter() - begun)

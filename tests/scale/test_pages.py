@@ -23,6 +23,6 @@ def test_the_code_of_a_page_runs(name: str, tmp_path: pathlib.Path) -> None:
     page = FOLDER / f"{name}.md"
     script = tmp_path / "page.py"
     script.write_text(blocks(page), encoding="utf-8")
-    run = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    run = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert run.returncode == 0, run.stderr[-3000:]
     assert "```python" in page.read_text(encoding="utf-8")

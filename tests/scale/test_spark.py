@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pathlib
+import pickle
 import shutil
 import signal
+import struct
 import sys
 import time
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
@@ -18,7 +22,7 @@ from pyspark.sql import SparkSession
 from holdall.integrations import spark as ours
 from tests.support.isomorphic import isomorphic
 
-from .values import WORKERS_PATH, Event, event, mixed, order
+from .values import WORKERS_PATH, Event, arrays, event, mixed, order
 
 pytestmark = pytest.mark.skipif(shutil.which("java") is None, reason="java is not installed")
 
@@ -67,6 +71,45 @@ def test_what_goes_by_value() -> None:
         assert data[0] != 0x80 and serializer.loads(data) == value
     assert serializer.loads(serializer.dumps(lambda: 7))() == 7
     assert repr(serializer) == "HoldSerializer()"
+
+
+def test_arrays_are_read_to_where_they_stay() -> None:
+    serializer = ours.HoldSerializer()
+    large = arrays(3, 20_000)
+    large["fixed"] = np.arange(30_000).reshape(100, 300).T
+    large["fixed"].flags.writeable = False
+    large["all"] = [large["array 0"], np.arange(5), np.zeros((0, 3)), pickle.PickleBuffer(bytes(100_000))]
+    batches = [[large, event(1)], [lambda: 7], "", [np.arange(8)]]
+    stream = io.BytesIO()
+    serializer.dump_stream(batches, stream)
+    whole = stream.getvalue()
+    assert whole == b"".join(len(d).to_bytes(4, "big") + d for d in map(serializer.dumps, batches))
+    stream.seek(0)
+    (first, one), (function,), empty, (small,) = serializer.load_stream(stream)
+    assert one == event(1) and function() == 7 and empty == "" and (small == np.arange(8)).all()
+    for found in (first, serializer.loads(serializer.dumps(large))):
+        isomorphic({**found, "all": found["all"][:3]}, {**large, "all": large["all"][:3]})
+        assert type(found["all"][3]) is bytes and found["all"][0] is found["array 0"]
+        # As they were: each can be written to without others seeing it.
+        found["array 0"][:] = 1
+        assert found["array 1"][0] == 1 and found["array 1"][1] == 2 and not found["fixed"].flags.writeable
+    for end in (0, 3, 4, 8, 100, 200_000, len(whole) // 2):
+        with pytest.raises((EOFError, struct.error)):
+            serializer._read_with_length(io.BytesIO(whole[:end]))
+    special = (-1).to_bytes(4, "big", signed=True), (-5).to_bytes(4, "big", signed=True)
+    assert [*serializer.load_stream(io.BytesIO(special[1] + special[0]))] == [None]
+
+
+def test_arrays_of_rdds(spark: Any) -> None:
+    items = list(arrays(10, 50_000).items())
+    rdd = spark.sparkContext.parallelize(items, 3)
+    for found in (
+        rdd.collect(),
+        rdd.map(lambda one: one).collect(),
+        sorted(rdd.partitionBy(2).collect(), key=lambda item: int(item[0].split()[1])),
+    ):
+        isomorphic(found, items, identity=False)
+        assert all(array.flags.writeable for _, array in found)
 
 
 def test_a_frame(spark: Any, logs: str) -> None:

@@ -6,7 +6,9 @@ The processes of an application trust each other, as with pickle.
 from __future__ import annotations
 
 import importlib
+import io
 import json
+import struct
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
@@ -14,7 +16,13 @@ from . import _parts
 from ._base import missing
 
 try:
-    from pyspark.serializers import CloudPickleSerializer, FramedSerializer
+    from pyspark.serializers import (
+        CloudPickleSerializer,
+        FramedSerializer,
+        SpecialLengths,
+        read_int,
+        write_int,
+    )
     from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 except ImportError as error:
     raise missing("PySpark", "spark", error) from error
@@ -28,30 +36,101 @@ __all__ = ["HoldSerializer", "LogSource", "read_log", "register"]
 
 _BY_VALUE = (b"__main__", b"<locals>")
 _PICKLE = 0x80
+# The first byte of a message that has arrays beside it: then the number of parts, their lengths, and the parts, the message first.
+_PARTS = 0
+_COUNT = struct.Struct("<xI")
+_MOST = (1 << 31) - 1
+# Smaller arrays are copied into the message, which takes less than to write and read each by itself.
+_LARGE = 1 << 16
 
 
 class HoldSerializer(FramedSerializer):  # type: ignore[misc]
-    """The data of RDDs by holdall. What has to be sent by value, as classes of a notebook, goes by cloudpickle."""
+    """The data of RDDs by holdall. What has to be sent by value, as classes of a notebook, goes by cloudpickle.
+
+    Large arrays are written from where they are, and read to where they stay.
+    """
 
     def __init__(self) -> None:
         self._other = CloudPickleSerializer()
 
-    def dumps(self, obj: Any) -> bytes:
-        try:
-            message = _core.dumps(obj, trust=True)
-        except _core.EncodeError:
-            return bytes(self._other.dumps(obj))
-        if any(name in message for name in _BY_VALUE):
-            return bytes(self._other.dumps(obj))
-        return message
+    def _parts(self, obj: Any) -> list[Any]:
+        """What is sent of an object, to be joined."""
+        buffers: list[memoryview] = []
 
-    def loads(self, data: bytes) -> Any:
+        def stays(buffer: Any) -> bool:
+            view = memoryview(buffer)
+            # What a class gives as a buffer it may want back as the bytes that it gave.
+            if view.nbytes < _LARGE or type(view.obj).__module__ != "numpy":
+                return True
+            buffers.append(view.cast("B"))
+            return False
+
+        try:
+            message = _core.dumps(obj, trust=True, buffers=stays)
+        except _core.EncodeError:
+            return [self._other.dumps(obj)]
+        if any(name in message for name in _BY_VALUE):
+            return [self._other.dumps(obj)]
+        if not buffers:
+            return [message]
+        parts = [message, *buffers]
+        return [_COUNT.pack(len(parts)) + struct.pack(f"<{len(parts)}Q", *map(len, parts)), *parts]
+
+    def dumps(self, obj: Any) -> bytes:
+        parts = self._parts(obj)
+        return bytes(parts[0]) if len(parts) == 1 else b"".join(parts)
+
+    def loads(self, data: Any) -> Any:
+        if data[0] == _PARTS:
+            return _of_parts(io.BytesIO(data))
         if data[0] == _PICKLE:
             return self._other.loads(data)
         return _core.loads(data, trust=True)
 
+    def _write_with_length(self, obj: Any, stream: Any) -> None:
+        parts = self._parts(obj)
+        length = sum(map(len, parts))
+        if length > _MOST:
+            raise ValueError(f"a batch of {length} bytes: Spark takes up to {_MOST}")
+        write_int(length, stream)
+        for part in parts:
+            stream.write(part)
+
+    def _read_with_length(self, stream: Any) -> Any:
+        length = read_int(stream)
+        if length == SpecialLengths.END_OF_DATA_SECTION:
+            raise EOFError
+        if length == SpecialLengths.NULL:
+            return None
+        data = stream.read(min(length, _COUNT.size))
+        if data[:1] == bytes([_PARTS]):
+            return _of_parts(stream, data)
+        whole = memoryview(bytearray(length))
+        whole[: len(data)] = data
+        _fill(stream, whole[len(data) :])
+        return self.loads(whole)
+
     def __repr__(self) -> str:
         return "HoldSerializer()"
+
+
+def _of_parts(stream: Any, head: bytes | None = None) -> Any:
+    (count,) = _COUNT.unpack(stream.read(_COUNT.size) if head is None else head)
+    first, *others = struct.unpack(f"<{count}Q", stream.read(8 * count))
+    message = stream.read(first)
+    # Memory of its own for each, as one that is kept would keep the others.
+    buffers = [bytearray(length) for length in others]
+    for buffer in buffers:
+        _fill(stream, memoryview(buffer))
+    return _core.loads(message, trust=True, buffers=buffers)
+
+
+def _fill(stream: Any, room: memoryview) -> None:
+    while room:
+        count = stream.readinto(room)
+        if not count:
+            raise EOFError
+        room = room[count:]
 
 
 class _Partition(InputPartition):  # type: ignore[misc]

@@ -15,6 +15,7 @@ use crate::memory::{vec, Vec};
 use crate::model::{
     Name, Reader as _, ReferenceWriter as _, Shape, ShapeKind, ShapeReader as _, ShapeWriter as _, Token,
 };
+use std::ops::Range;
 
 /// Records of fewer bytes are not compressed.
 const LEAST_COMPRESSED: usize = 256;
@@ -331,6 +332,25 @@ pub fn next(bytes: &[u8], at: usize, base: u64) -> Next {
             _ => Next::Damaged(error, None),
         },
     }
+}
+
+/// Where the intact frames end that stand one behind the other from `at` on.
+pub fn intact(bytes: &[u8], mut at: usize, base: u64) -> usize {
+    while let Next::Frame(frame) = next(bytes, at, base) {
+        at = frame.end;
+    }
+    at
+}
+
+/// The body of a record that is stored as it is, whose frame stands at `at` of bytes that are [`intact`].
+#[inline(always)]
+pub fn record_within(bytes: &[u8], at: usize) -> Option<Range<usize>> {
+    let head = *bytes.get(at..)?.first_chunk::<HEAD>()?;
+    let len = usize::try_from(u64::from_le_bytes(head) >> 8 & frame::MOST).ok()?;
+    let body = at + HEAD;
+    let end = body.checked_add(len)?;
+    // With no codec and nothing that follows, the kind is all that the first byte says.
+    (head[0] == tag::RECORD && end.checked_add(TAIL)? <= bytes.len()).then_some(body..end)
 }
 
 /// The first whole frame at or behind `from` of bytes that are all there are.

@@ -367,7 +367,13 @@ impl<'i> model::Reader<'i> for Reader<'i> {
 
     #[inline(always)]
     fn mark(&mut self) -> bool {
-        self.input.accept(&[tag::MARK])
+        match *self.input.rest() {
+            [tag::MARK, ..] | [tag::NAMED, tag::ASCII_FIX..tag::LIST_FIX | tag::ASCII..=tag::UTF_8, ..] => {
+                self.input.skip_over(1);
+                true
+            }
+            _ => false,
+        }
     }
 
     #[inline(always)]

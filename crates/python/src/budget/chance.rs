@@ -13,6 +13,12 @@ impl Chance {
         Chance(AtomicU8::new(0))
     }
 
+    /// Whether the next attempt will be made.
+    #[inline(always)]
+    pub fn is_good(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == 0
+    }
+
     /// What the attempt gives, if it is made. `None`: it was not, or in vain.
     #[inline(always)]
     pub fn take<T>(&self, attempt: impl FnOnce() -> Option<T>) -> Option<T> {

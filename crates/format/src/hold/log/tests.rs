@@ -99,6 +99,33 @@ fn frame_after_frame_and_over_damage() {
 }
 
 #[test]
+fn how_far_frames_are_intact() {
+    let (log, ends) = log();
+    for (number, &at) in ends.iter().enumerate() {
+        assert_eq!(intact(&log, at, 0), log.len());
+        let is_record = matches!(next(&log, at, 0), Next::Frame(frame) if frame.head.kind == tag::RECORD);
+        let body = record_within(&log, at);
+        assert_eq!(body.is_some(), is_record);
+        assert!(body.is_none_or(|body| body == (at + HEAD..ends[number + 1] - TAIL)));
+        for len in 0..log.len() {
+            assert!(record_within(&log[..len], at).is_none_or(|body| body.end + TAIL <= len));
+        }
+    }
+    for pair in ends.windows(2) {
+        for bit in pair[0] * 8..pair[1] * 8 {
+            let mut bad = log.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(intact(&bad, ends[0], 0), pair[0], "bit {bit}");
+        }
+    }
+    // What is packed is no such record.
+    let mut out = Vec::new();
+    let long = Vec::from([&[0xC1, 0xA0][..], &[b'x'; 4000]].concat());
+    put_record(&mut out, 8, Named::default(), &long, Some(Compression { codec: Codec::Lz4, level: 0 }));
+    assert!(intact(&out, 0, 8) == out.len() && record_within(&out, 0).is_none());
+}
+
+#[test]
 fn a_log_within_a_record_is_not_taken_for_the_log() {
     let (inner, _) = log();
     let mut w = writer::Writer::new(Vec::new(), false);

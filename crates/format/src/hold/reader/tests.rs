@@ -234,6 +234,8 @@ fn only_text_is_named() {
         let mut r = Reader::new(&input, true).unwrap();
         let is_text = (tag::ASCII_FIX..tag::LIST_FIX).contains(&tag) || (tag::ASCII..=tag::UTF_8).contains(&tag);
         assert_eq!(matches!(r.next(), Ok(Token::AssignId)), is_text, "tag {tag:#x}");
+        let mut r = Reader::new(&input, true).unwrap();
+        assert_eq!((r.mark(), r.offset()), (is_text, 1 + usize::from(is_text)), "tag {tag:#x}");
     }
     let mut r = Reader::new(&[tag::VERSION, tag::NAMED], false).unwrap();
     assert!(matches!(r.next().unwrap_err().kind(), ErrorKind::Truncated { .. }));

@@ -1,6 +1,7 @@
 //! Reads a log record by record.
 
 mod damage;
+mod input;
 mod part;
 
 use crate::budget::chance::Chance;
@@ -11,6 +12,7 @@ use crate::decode::{self, small, Decoder, SharedWindow};
 use crate::error::{door, door_giving};
 use crate::error::{is_of_values, DecodeError, Fault};
 use crate::io::log::reader::damage::Lost;
+use crate::io::log::reader::input::Input;
 use crate::io::log::reader::part::Part;
 use crate::io::log::restarts::restart_before;
 use crate::io::log::{Damage, InUse};
@@ -28,12 +30,9 @@ use holdall_format::hold::{tag, Reader};
 use holdall_format::{Error, ErrorKind};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
-use std::io::{self, Read};
 use std::ops::Range;
 use std::time::Duration;
 
-/// The least that is read at once.
-const STEP: usize = 1 << 18;
 /// How long a followed log is left alone before it is asked again whether it has grown.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -45,14 +44,6 @@ enum Repair {
     Stop,
     /// Reading continues with the next intact frame.
     Skip,
-}
-
-enum Input {
-    /// A file, read at any offset.
-    File(Random),
-    Stream(Stream),
-    /// Bytes that the program passes in.
-    Fed,
 }
 
 /// Reads a log.
@@ -71,6 +62,8 @@ struct State {
     base: u64,
     /// Where the next frame begins in `bytes`.
     at: usize,
+    /// Up to here the frames from `at` on are intact.
+    intact: usize,
     started: bool,
     /// What records may still cost.
     allowance: Allowance,
@@ -121,70 +114,6 @@ impl State {
         self.base + self.at as u64
     }
 
-    /// Reads more; returns how many bytes.
-    fn read(&mut self, py: Python<'_>, wanted: usize) -> PyResult<usize> {
-        // Bytes that are done with are dropped from time to time. The last record is kept until its names have been
-        // read.
-        let kept = self.last.as_ref().filter(|last| last.unpacked.is_none());
-        let done = kept.map_or(self.at, |last| last.at.start.min(self.at));
-        if done > STEP {
-            self.bytes.drain(..done);
-            (self.base, self.at) = (self.base + done as u64, self.at - done);
-            if let Some(last) = self.last.as_mut().filter(|last| last.unpacked.is_none()) {
-                last.at = last.at.start - done..last.at.end - done;
-            }
-        }
-        let have = self.bytes.len();
-        // The writer of a followed log may have cut off an incomplete frame, so that is read again with the rest.
-        let from = if self.is_followed { self.at } else { have };
-        // At most doubles what there is: the length that a damaged head claims may not exist.
-        let step = (have - from) + wanted.saturating_sub(have - self.at).clamp(STEP, have.max(STEP));
-        let at = self.base + from as u64;
-        let mut raised = Raised::default();
-        let bytes = &mut self.bytes;
-        let input = &mut self.input;
-        let read = door(|| {
-            let read = detached(py, || match input {
-                Input::File(file) => {
-                    let more = file.read_at(at, step, &mut raised)?;
-                    bytes.truncate(from);
-                    bytes.extend_from_slice(&more);
-                    io::Result::Ok(bytes.len().saturating_sub(have))
-                }
-                Input::Stream(stream) => {
-                    bytes.resize(have + step, 0);
-                    let count = stream.read(&mut bytes[have..]);
-                    raised.0 = stream.raised.0.take();
-                    count
-                }
-                Input::Fed => Ok(0),
-            });
-            read.map_err(|error| raised.or(&error))
-        });
-        if !self.is_followed {
-            // Space that was made and not filled is not part of the log.
-            self.bytes.truncate(have + read.as_ref().map_or(0, |count| *count));
-        }
-        read
-    }
-
-    /// Whether more bytes may arrive.
-    fn may_grow(&self, follow: bool) -> bool {
-        follow || (matches!(self.input, Input::Fed) && !self.fed_whole)
-    }
-
-    /// The present size of the log, if it can be known.
-    fn size(&self, py: Python<'_>) -> PyResult<Option<u64>> {
-        match &self.input {
-            Input::File(file) => {
-                let mut raised = Raised::default();
-                let size = detached(py, || file.size(&mut raised));
-                Ok(Some(size.map_err(|error| raised.or(&error))?))
-            }
-            _ => Ok(None),
-        }
-    }
-
     /// Advances by one frame, or reads more of it. If memory runs out, the frame is read again next time.
     fn step(&mut self, py: Python<'_>, options: &decode::Options, repair: Repair, follow: bool) -> PyResult<Step> {
         let (offset, record) = (self.offset(), self.record);
@@ -213,7 +142,7 @@ impl State {
         if let Some(lost) = self.lost.take() {
             return self.look_on(py, repair, follow, lost);
         }
-        match log::next(&self.bytes, self.at, self.base) {
+        match self.next() {
             Next::Frame(found) => self.frame(py, options, repair, found),
             Next::More(needed) => {
                 // A damaged head may claim more than the file has: then nothing is read.
@@ -221,7 +150,7 @@ impl State {
                 let left = size.map(|size| usize::try_from(size.saturating_sub(self.offset())).unwrap_or(usize::MAX));
                 let have = self.bytes.len() - self.at;
                 let is_there = have < frame::HEAD || left.is_none_or(|left| needed <= left);
-                if is_there && self.read(py, needed)? > 0 {
+                if is_there && self.read_frames(py, needed)? > 0 {
                     return Ok(Step::Again);
                 }
                 if self.may_grow(follow) {
@@ -447,7 +376,7 @@ impl State {
         let found = found.map_err(|error| raised.or(&error))?;
         (self.base, self.record) = found.map_or((0, 0), |restart| (restart.at, restart.record));
         self.bytes.clear();
-        (self.at, self.started, self.ended, self.lost) = (0, self.base > 0, false, None);
+        (self.at, self.intact, self.started, self.ended, self.lost) = (0, 0, self.base > 0, false, None);
         self.begin(0);
         Ok(())
     }
@@ -498,6 +427,7 @@ impl LogReader {
                 bytes: Vec::new(),
                 base: 0,
                 at: 0,
+                intact: 0,
                 started: false,
                 allowance: Allowance::default(),
                 chance: Chance::new(),
@@ -522,6 +452,9 @@ impl LogReader {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        if let Some(record) = self.state.at_once(|state| state.small_record(py, &self.options)) {
+            return Ok(Some(record));
+        }
         door(|| loop {
             match self.state.with(|state| state.step(py, &self.options, self.repair, self.follow))? {
                 Step::Record(object) => return Ok(Some(object)),

@@ -1,7 +1,8 @@
 //! Damaged parts of a log, and where it continues after them.
 
 use crate::error::Fault;
-use crate::io::log::reader::{Input, Repair, State, Step};
+use crate::io::log::reader::input::Input;
+use crate::io::log::reader::{Repair, State, Step};
 use crate::io::log::Damage;
 use crate::io::remote::Random;
 use crate::memory::Vec;
@@ -109,7 +110,7 @@ impl State {
         let Some(lost) = self.lost.take() else { return Ok(Step::Again) };
         match self.size(py)? {
             Some(size) if follow || size != lost.size => {
-                (self.base, self.at) = (lost.offset, 0);
+                (self.base, self.at, self.intact) = (lost.offset, 0, 0);
                 self.bytes.clear();
                 if size == lost.size {
                     self.lost = Some(Lost { is_last: true, ..lost });

@@ -1,7 +1,8 @@
 //! Parts of a log, each of which is read by itself.
 
 use crate::cpython::detached;
-use crate::io::log::reader::{Input, State, Step};
+use crate::io::log::reader::input::Input;
+use crate::io::log::reader::{State, Step};
 use crate::io::log::restarts::first_restart;
 use crate::io::streams::Raised;
 use pyo3::prelude::*;
