@@ -68,7 +68,7 @@ bench-lisp: override ARGS += --only sbcl
 bench-lisp: bench ## of these, cl-binary-store's data sets beside SBCL; CL_BINARY_STORE=the library's source
 
 ##@ Check
-.PHONY: test-all versions-page bench-versions check test beside-the-build beside-the-tests lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-readers check-versions peers check-evolution-peers corpora test-integrations suites-integrations bench-integrations test-bundles bench-bundles test-torch bench-torch test-scale bench-scale simulate-scale campaign-scale interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
+.PHONY: test-all versions-page bench-versions check test beside-the-build beside-the-tests lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-readers check-versions peers check-evolution-peers corpora test-integrations suites-integrations bench-integrations test-bundles test-oldest bench-bundles test-torch bench-torch test-scale bench-scale simulate-scale campaign-scale interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
 # `+`: what stands in a variable is not seen to be make, which would keep its jobs to itself.
 STEP = +@$(MAKE) --no-print-directory
 # What takes more than a few seconds: hostile inputs, deep graphs, processes that are killed, random graphs, whole programs.
@@ -205,6 +205,7 @@ corpora: $(VENV)/.stamp-venv ## fetch others' suites and documents that tests re
 
 # The libraries of docs/integrations, in an environment of their own. Of the same Python as the extension.
 INTEGRATIONS := .venv-integrations
+INTEGRATIONS_NEED := tests/integrations/requirements.txt
 IN_INTEGRATIONS = PYTHONPATH=$(CURDIR):$(CURDIR)/python $(INTEGRATIONS)/bin/python
 test-integrations: $(EXTENSION) $(INTEGRATIONS)/.stamp ## holdall in the place of other libraries' serializers, with those libraries; redis-server for some. ARGS="-k django"
 	$(IN_INTEGRATIONS) -m pytest -q -p no:cacheprovider -c tests/integrations/pytest.ini --rootdir . tests/integrations $(ARGS)
@@ -255,9 +256,15 @@ campaign-scale: $(SCALE)/.stamp ## logs counted, filtered, joined, to Parquet an
 
 # The libraries of docs/bundles.md, in an environment of their own. Of the same Python as the extension.
 BUNDLES := .venv-bundles
+BUNDLES_NEED := tests/bundles/requirements.txt
 IN_BUNDLES = PYTHONPATH=$(CURDIR):$(CURDIR)/python $(BUNDLES)/bin/python
 test-bundles: $(EXTENSION) $(BUNDLES)/.stamp ## the objects of pandas, pyarrow, scikit-learn and others that register_known permits, with those libraries. ARGS="-k pandas"
 	$(IN_BUNDLES) -m pytest -q -p no:cacheprovider -c tests/bundles/pytest.ini --rootdir . tests/bundles $(ARGS)
+
+# The oldest versions that docs/bundles.md and the extras of pyproject.toml name, all in one environment each.
+test-oldest: ## test-bundles and test-integrations with the oldest versions of those libraries that are named anywhere. ARGS="-k pandas"
+	$(STEP) test-bundles BUNDLES=.venv-bundles-oldest BUNDLES_NEED=tests/bundles/requirements-oldest.txt
+	$(STEP) test-integrations INTEGRATIONS=.venv-integrations-oldest INTEGRATIONS_NEED=tests/integrations/requirements-oldest.txt
 
 # PyTorch's wheel brings gigabytes of CUDA with it.
 TORCH := .venv-torch
@@ -435,7 +442,7 @@ $(SUITES)/.stamp: tests/integrations/suites/sources.txt | $(INTEGRATIONS)/.stamp
 	done
 	@touch $@
 
-$(INTEGRATIONS)/.stamp: tests/integrations/requirements.txt | $(VENV)/.stamp-venv
+$(INTEGRATIONS)/.stamp: $(INTEGRATIONS_NEED) | $(VENV)/.stamp-venv
 	$(BIN)/python -m venv $(INTEGRATIONS)
 	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@
@@ -445,7 +452,7 @@ $(SCALE)/.stamp: tests/scale/requirements.txt | $(VENV)/.stamp-venv
 	$(SCALE)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@
 
-$(BUNDLES)/.stamp: tests/bundles/requirements.txt | $(VENV)/.stamp-venv
+$(BUNDLES)/.stamp: $(BUNDLES_NEED) | $(VENV)/.stamp-venv
 	$(BIN)/python -m venv $(BUNDLES)
 	$(BUNDLES)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --requirement $<
 	@touch $@

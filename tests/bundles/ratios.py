@@ -1,16 +1,19 @@
-"""`make bench-bundles`: pickle's time (protocol 5) divided by ours, in turns of one run; the table of docs/bundles.md.
+"""`make bench-bundles`: pickle's time (protocol 5) divided by ours, in turns whose order is by chance; the table of docs/bundles.md.
 
-ARGS="--only pandas,scipy" measures some and prints them, with `--write` into their rows; `--rounds 30`; `--print` leaves the page as it is.
+Each row has a process of its own. ARGS="--only pandas,scipy --what '1 MB'" measures some and prints them, with `--write` into their rows; `--rounds 30`; `--print` leaves the page as it is.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
-import importlib
+import json
 import pathlib
 import pickle
+import random
 import statistics
+import subprocess
+import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -19,6 +22,7 @@ from typing import Any
 import numpy as np
 
 import holdall
+from tests.bundles.same import same
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "bundles.md"
 BEGIN, END = "<!-- table: ratios -->", "<!-- end -->"
@@ -231,40 +235,66 @@ for _wide, _size in ((200, "1 MB"), (2000, "100 MB")):
     row("torch", f"state dict, {_size}")(lambda wide=_wide: _state(wide))
 
 
-def _ratio(value: Any, rounds: int) -> tuple[float, float]:
+def _ratios(bundle: str, make: Make, rounds: int) -> tuple[float, float]:
+    holdall.register_known(bundle)
+    value = make()
     ours, theirs = holdall.dumps(value), pickle.dumps(value, 5)
     size = len(ours)
+    # Both restore what was stored. What is larger is made as what is smaller.
+    if size < 10_000_000:
+        same(value, holdall.loads(ours), writable=False)
+        same(value, pickle.loads(theirs), writable=False)
     # So many calls a turn that the clock's own cost is nothing.
     calls = max(1, min(200, 200_000 // max(size, 1)))
-    rounds = max(5, min(rounds, 400_000_000 // max(size, 1)))
+    rounds = max(15, min(rounds, 400_000_000 // max(size, 1)))
+    order = random.Random(size)
     found = []
-    for first, second in (
+    for pair in (
         (lambda: pickle.dumps(value, 5), lambda: holdall.dumps(value)),
         (lambda: pickle.loads(theirs), lambda: holdall.loads(ours)),
     ):
         ratios = []
-        for turn in range(rounds):
-            pair = [0.0, 0.0]
-            for which in (0, 1) if turn % 2 else (1, 0):
-                call = (first, second)[which]
+        for _ in range(rounds):
+            times = [0.0, 0.0]
+            for which in order.sample((0, 1), 2):
+                call = pair[which]
+                # What the other left over is its own.
+                gc.collect()
                 call()
                 start = time.perf_counter()
                 for _ in range(calls):
                     call()
-                pair[which] = time.perf_counter() - start
-            ratios.append(pair[0] / pair[1])
+                times[which] = time.perf_counter() - start
+            ratios.append(times[0] / times[1])
         found.append(statistics.median(ratios))
     return found[0], found[1]
+
+
+def _apart(at: int, rounds: int) -> tuple[float, float] | str:
+    """A row's ratios, of a process that did nothing before: from the rows before this one there would be memory to use again, or none.
+    Else why there are none."""
+    asked = [sys.executable, "-m", "tests.bundles.ratios", "--row", str(at), "--rounds", str(rounds)]
+    done = subprocess.run(asked, capture_output=True, text=True)
+    if done.returncode:
+        return done.stderr.strip().splitlines()[-1]
+    store, restore = json.loads(done.stdout)
+    return store, restore
 
 
 def main() -> None:
     warnings.simplefilter("ignore")
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="")
+    parser.add_argument("--what", default="")
     parser.add_argument("--rounds", type=int, default=25)
     parser.add_argument("--print", action="store_true", dest="printed")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--row", type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
+    if args.row is not None:
+        bundle, _, make = ROWS[args.row]
+        print(json.dumps(_ratios(bundle, make, args.rounds)))
+        return
     only = {name for name in args.only.split(",") if name}
     text = PAGE.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
@@ -272,28 +302,22 @@ def main() -> None:
     # What isn't measured now stays as it was: PyTorch has an environment of its own.
     kept = {tuple(line.split(" | ")[:2]): line for line in table.strip().splitlines()}
     lines = ["| bundle | what | store | restore |", "|---|---|---|---|"]
-    for bundle, what, make in ROWS:
-        store = restore = None
-        if not only or bundle in only:
-            try:
-                holdall.register_known(bundle)
-                value = make()
-            except ImportError as error:
-                print(f"{bundle}: {error}")
-            else:
-                gc.collect()
-                store, restore = _ratio(value, args.rounds)
-                del value
-        if store is not None:
-            lines.append(f"| {bundle} | {what} | {store:.1f} | {restore:.1f} |")
-            print(lines[-1], flush=True)
-        elif line := kept.get((f"| {bundle}", what)):
+    for at, (bundle, what, _) in enumerate(ROWS):
+        found: tuple[float, float] | str | None = None
+        if (not only or bundle in only) and args.what in what:
+            found = _apart(at, args.rounds)
+        if isinstance(found, str):
+            print(f"{bundle}: {found}")
+        elif found is not None:
+            lines.append(f"| {bundle} | {what} | {found[0]:.1f} | {found[1]:.1f} |")
+            print(f"{lines[-1]} ({found[0]:.3f}, {found[1]:.3f})", flush=True)
+            continue
+        if line := kept.get((f"| {bundle}", what)):
             lines.append(line)
-    if args.printed or (only and not args.write):
+    if args.printed or ((only or args.what) and not args.write):
         return
     PAGE.write_text(before + BEGIN + "\n" + "\n".join(lines) + "\n" + END + after, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    importlib.import_module("holdall")
     main()

@@ -244,6 +244,14 @@ def _same_tensors(a: Any, b: Any, path: str, seen: dict[int, Any]) -> None:
         _check(torch.equal(one, other), path, "part", one, other)
 
 
+def _same_estimators(a: Any, b: Any, path: str, seen: dict[int, Any]) -> None:
+    if hasattr(a, "__dict__"):
+        _same(vars(a), vars(b), f"{path}.__dict__", seen)
+    else:
+        # A tree, a loss.
+        _same(a.__reduce__()[1:], b.__reduce__()[1:], f"{path}.state", seen)
+
+
 _OTHERS = {
     "numpy": _same_numpy,
     "polars": _same_polars,
@@ -251,6 +259,7 @@ _OTHERS = {
     "shapely": _same_shapely,
     "PIL": _same_images,
     "networkx": _same_graphs,
+    "sklearn": _same_estimators,
     "sqlalchemy": _same_rows,
     "torch": _same_tensors,
 }

@@ -359,3 +359,28 @@ def test_key_lists_of_many_parsers():
     restored = holdall.loads(holdall.dumps(data))
     assert restored == data
     isomorphic(data[:200], holdall.loads(holdall.dumps(data[:200])))
+
+
+def test_graphs_of_dicts_with_ints():
+    """Dicts of ints whose values are shared: edges with no attributes, which both of their nodes hold."""
+    for nodes in (2, 5, 6, 9, 40):
+        table = {node: {} for node in range(nodes)}
+        for node in range(nodes):
+            for other in range(node):
+                table[node][other] = table[other][node] = [{}, [], "of both", [node]][other % 4]
+        again = holdall.loads(holdall.dumps(table))
+        isomorphic(table, again)
+        assert all(again[node][other] is again[other][node] for node in range(nodes) for other in range(node))
+
+
+def test_dicts_that_begin_with_ints():
+    for table in (
+        {at: str(at) for at in range(1000)},
+        {**dict.fromkeys(range(7)), "name": 1, None: 2, 2.5: 3, (1, 2): 4, b"x": 5, 1 << 70: 6},
+        {at << 61: at for at in range(-30, 30)},
+        dict.fromkeys([1, "a", "b", "c", "d", "e", "f"]),
+    ):
+        again = holdall.loads(holdall.dumps([table, table]))
+        isomorphic([table, table], again)
+        again[0]["more"] = 1
+        assert list(again[0]) == [*table, "more"]

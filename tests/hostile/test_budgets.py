@@ -44,9 +44,10 @@ def twos(number: int) -> tuple[int, ...]:
     return tuple(-2 if number >> bit & 1 else -1 for bit in range(11))
 
 
-def orbit(count: int) -> list[int]:
+def orbit(count: int) -> list[Any]:
     """Ints that stand where those that come later pass: each leads to the next one's place, in tables up to that size."""
-    found, at = [], 0
+    found: list[Any] = []
+    at = 0
     for _ in range(count):
         found.append(at)
         at = (5 * at + 1) % 2**15
@@ -89,13 +90,15 @@ def test_keys_that_collide(keys: str, container: str) -> None:
 def test_keys_in_each_others_way() -> None:
     """None has the hash of another; each has to pass all before it."""
     step = 2**15
-    keys = orbit(9000) + [step * i for i in range(1, 2000)]
-    data = holdall.dumps(dict.fromkeys(keys))
-    assert len(holdall.loads(data)) == 10_999
-    with pytest.raises(holdall.LimitError, match="collide"):
-        holdall.loads(data, limits=Limits(work=500_000))
-    ordinary = holdall.dumps(dict.fromkeys(range(11_000)))
-    holdall.loads(ordinary, limits=Limits(work=1000))
+    # A table that grows, as it does where the first key is none of the ints, and one that is made with room for all.
+    for first, count, more in ((["text"], 9000, 2000), ([], 20_000, 1000)):
+        keys = first + orbit(count) + [step * i for i in range(1, more)]
+        data = holdall.dumps(dict.fromkeys(keys))
+        assert len(holdall.loads(data)) == len(keys)
+        with pytest.raises(holdall.LimitError, match="collide"):
+            holdall.loads(data, limits=Limits(work=500_000))
+        ordinary = holdall.dumps(dict.fromkeys(first + list(range(count + more))))
+        holdall.loads(ordinary, limits=Limits(work=1000))
 
 
 def test_equal_keys_are_still_found() -> None:

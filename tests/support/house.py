@@ -24,13 +24,14 @@ HOST = ROOT / "crates" / "python" / "src"
 FORMAT = ROOT / "crates" / "format" / "src"
 # From the bottom up; what stands in one word is one floor.
 FLOORS = {
-    HOST: "memory cpython state error classes shapes types budget schema encode decode dialect deepcopy message io lazy api module",
+    HOST: "memory,blocks cpython state error classes shapes types budget schema encode decode dialect deepcopy message io lazy api module",
     FORMAT: "memory error text,table,sink,cursor,aside utf8 model hold,msgpack,bson,julia,lisp detect inspect",
 }
 # What only some files may have, with the files. How paths are written is a matter of values, and not meant by `os.name`.
 SYSTEM = {
     HOST: (
         r"std::os::|\bcfg\w*\((?:not|all|any)?\(?(?:unix|windows|target_os)",
+        "blocks.rs",
         "io/system.rs",
         "module/image.rs",
     ),

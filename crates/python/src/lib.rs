@@ -7,6 +7,7 @@
 compile_error!("holdall has no support for free-threaded builds of CPython yet");
 
 mod api;
+mod blocks;
 mod budget;
 mod classes;
 mod cpython;

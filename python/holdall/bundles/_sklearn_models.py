@@ -98,20 +98,36 @@ def _tree(tree: Any) -> Any:
 
 def _tree_of(stored: Any) -> Any:
     features, classes, outputs, depth, nodes, values = parts(stored, 6)
-    if not 0 <= exact(features, int) < 1 << 31 or not 1 <= exact(outputs, int) < 1 << 31:
+    if not (type(features) is type(outputs) is type(depth) is int and type(nodes) is np.ndarray):
+        raise TypeError("expected numbers and nodes")
+    if not 0 <= features < 1 << 31 or not 1 <= outputs < 1 << 31:
         raise ValueError("a number out of range")
     each = _array(classes, np.intp, 1).tolist()
     if len(each) != outputs or min(each) < 1:
         raise ValueError("another number of classes")
-    count = len(exact(nodes, np.ndarray))
+    count = len(nodes)
     if count < 1 or _array(values, np.float64, 3).shape != (count, outputs, max(each)):
         raise ValueError("another number of values")
-    if nodes.dtype != NODE_DTYPE or tree_levels(nodes, _NODE, features) > exact(depth, int):
+    if not _is_of_nodes(nodes.dtype) or tree_levels(nodes, _NODE, features) > depth:
         raise ValueError("nodes of another dtype, or a tree that is deeper than it says")
     made = Tree(features, classes, outputs)
     # Compares the dtypes.
     made.__setstate__({"max_depth": depth, "node_count": count, "nodes": nodes, "values": values})
     return made
+
+
+_last_dtype = NODE_DTYPE
+
+
+def _is_of_nodes(dtype: Any) -> bool:
+    """Whether it is that of nodes. The trees of a forest have one, and looking at its fields takes longer than all else that is asked."""
+    global _last_dtype
+    if dtype is _last_dtype:
+        return True
+    if dtype != NODE_DTYPE:
+        return False
+    _last_dtype = dtype
+    return True
 
 
 def _predictor(value: Any) -> Any:

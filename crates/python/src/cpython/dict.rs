@@ -236,6 +236,28 @@ pub unsafe fn table(dict: Obj) -> Option<Table> {
     }
 }
 
+#[cfg(not(Py_3_13))]
+super::libpython! {
+    fn _PyDict_NewPresized(len: isize) -> Obj;
+}
+
+/// An empty dict with room for so many items, where CPython says how to make one; not for strings, which it would look up more slowly.
+///
+/// # Safety
+/// The GIL is held.
+pub unsafe fn with_room(len: usize) -> Option<Owned> {
+    // SAFETY: the GIL is held, by contract.
+    unsafe {
+        #[cfg(not(Py_3_13))]
+        return Owned::new(_PyDict_NewPresized(len as isize));
+        #[cfg(Py_3_13)]
+        {
+            let _ = len;
+            Owned::new(ffi::PyDict_New())
+        }
+    }
+}
+
 /// Sets an item whose key's hash is known. `false`: an exception was raised.
 ///
 /// # Safety

@@ -23,6 +23,7 @@ mod view;
 pub use attach::{attached, detached};
 pub use view::{part, View};
 
+use crate::blocks::{in_large_pages, LARGE};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::ptr::NonNull;
@@ -150,6 +151,72 @@ pub unsafe fn bytes_of<'a>(object: Obj) -> &'a [u8] {
     // SAFETY: `object` is a `bytes`, which begins with `PyBytesObject`: its buffer has `Py_SIZE` bytes, and never
     // changes.
     unsafe { std::slice::from_raw_parts(ffi::PyBytes_AS_STRING(object).cast(), ffi::Py_SIZE(object) as usize) }
+}
+
+/// `bytes` with this content. `None`: there is no memory for them, and an exception is set.
+///
+/// # Safety
+/// The GIL is held.
+#[inline(always)]
+pub unsafe fn new_bytes(content: &[u8]) -> Option<Owned> {
+    // SAFETY: the GIL is held, by contract; the slice is readable for its length.
+    unsafe {
+        if content.len() < LARGE {
+            return Owned::new(ffi::PyBytes_FromStringAndSize(content.as_ptr().cast(), content.len() as isize));
+        }
+        let made = empty_bytes(content.len())?;
+        let start = ffi::PyBytes_AS_STRING(made.get()).cast_mut().cast::<u8>();
+        start.copy_from_nonoverlapping(content.as_ptr(), content.len());
+        Some(made)
+    }
+}
+
+/// `bytes` of that length, to be filled before others see them. `None`: as for [`new_bytes`].
+///
+/// # Safety
+/// The GIL is held.
+#[cold]
+#[inline(never)]
+pub unsafe fn empty_bytes(len: usize) -> Option<Owned> {
+    // SAFETY: the GIL is held, by contract; the new object has `len` bytes.
+    unsafe {
+        let made = Owned::new(ffi::PyBytes_FromStringAndSize(std::ptr::null(), len as isize))?;
+        in_large_pages(ffi::PyBytes_AS_STRING(made.get()).cast_mut().cast(), len);
+        Some(made)
+    }
+}
+
+/// A bytearray with this content. `None`: as for [`new_bytes`].
+///
+/// # Safety
+/// The GIL is held.
+#[inline(always)]
+pub unsafe fn new_bytearray(content: &[u8]) -> Option<Owned> {
+    // SAFETY: the GIL is held, by contract; the slice is readable for its length.
+    unsafe {
+        if content.len() < LARGE {
+            return Owned::new(ffi::PyByteArray_FromStringAndSize(content.as_ptr().cast(), content.len() as isize));
+        }
+        let made = empty_bytearray(content.len())?;
+        let start = ffi::PyByteArray_AsString(made.get()).cast::<u8>();
+        start.copy_from_nonoverlapping(content.as_ptr(), content.len());
+        Some(made)
+    }
+}
+
+/// A bytearray of that length, to be filled before others see it. `None`: as for [`new_bytes`].
+///
+/// # Safety
+/// The GIL is held.
+#[cold]
+#[inline(never)]
+pub unsafe fn empty_bytearray(len: usize) -> Option<Owned> {
+    // SAFETY: the GIL is held, by contract; the new object has `len` bytes.
+    unsafe {
+        let made = Owned::new(ffi::PyByteArray_FromStringAndSize(std::ptr::null(), len as isize))?;
+        in_large_pages(ffi::PyByteArray_AsString(made.get()).cast(), len);
+        Some(made)
+    }
 }
 
 /// An instance of a subclass of `bytes`, as its constructor makes it.

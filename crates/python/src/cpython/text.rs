@@ -2,6 +2,7 @@
 //! them.
 
 use super::{Obj, Owned, Type};
+use crate::blocks::in_large_pages;
 use holdall_format::model::{Bytes, Text, TextForm};
 use holdall_format::utf8::{self, Measure, Width};
 use pyo3::ffi;
@@ -244,11 +245,13 @@ pub unsafe fn from_ascii(bytes: &[u8]) -> Option<Owned> {
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), object.get().cast::<u8>().add(head), bytes.len());
             return Some(object);
         }
-        let object = ffi::PyObject_Malloc(head + bytes.len() + 1).cast::<ffi::PyObject>();
+        let size = head + bytes.len() + 1;
+        let object = ffi::PyObject_Malloc(size).cast::<ffi::PyObject>();
         if object.is_null() {
             ffi::PyErr_NoMemory();
             return None;
         }
+        in_large_pages(object.cast(), size);
         init_head(object, addr_of_mut!(ffi::PyUnicode_Type));
         let text = object.cast::<Layout>();
         (*text).length = bytes.len() as isize;
@@ -341,7 +344,7 @@ pub unsafe fn from_form(form: TextForm, bytes: &[u8]) -> Result<Owned, Failure> 
                 let pairs = bytes.as_chunks::<2>().0;
                 // As wide as the widest unit needs: the OR of all units falls into the same width.
                 let all = pairs.iter().fold(0, |all, &pair| all | u16::from_le_bytes(pair));
-                let made = Owned::new(ffi::PyUnicode_New(pairs.len() as isize, all.into())).ok_or(Failure::Raised)?;
+                let made = empty(pairs.len(), all.into()).ok_or(Failure::Raised)?;
                 let units = pairs.iter().map(|&pair| u16::from_le_bytes(pair));
                 if all > 0xff {
                     let start = ffi::PyUnicode_DATA(made.get()).cast::<u16>();
@@ -376,7 +379,7 @@ unsafe fn from_utf8(bytes: &[u8], Measure { count, width }: Measure) -> Option<O
     };
     // SAFETY: the string is new, nobody else has seen it, and it has room for `count` units of its width.
     unsafe {
-        let made = Owned::new(ffi::PyUnicode_New(count as isize, widest))?;
+        let made = empty(count, widest)?;
         let data = ffi::PyUnicode_DATA(made.get());
         match (width, bytes.len() < LEAST_IN_BLOCKS) {
             (Width::Ucs4, true) => utf8::decode_short(bytes, zeroed(data.cast::<u32>(), count)),
@@ -385,6 +388,21 @@ unsafe fn from_utf8(bytes: &[u8], Measure { count, width }: Measure) -> Option<O
             (Width::Ucs2, false) => utf8::decode(bytes, zeroed(data.cast::<u16>(), count)),
             (_, true) => utf8::decode_short(bytes, zeroed(data.cast::<u8>(), count)),
             (_, false) => utf8::decode(bytes, zeroed(data.cast::<u8>(), count)),
+        }
+        Some(made)
+    }
+}
+
+/// A string of so many characters, the widest of which is this, to be filled before others see it.
+///
+/// # Safety
+/// The GIL is held.
+unsafe fn empty(count: usize, widest: u32) -> Option<Owned> {
+    // SAFETY: the GIL is held, by contract; the new object has as many bytes as characters, or more.
+    unsafe {
+        let made = Owned::new(ffi::PyUnicode_New(count as isize, widest))?;
+        if count > 0 {
+            in_large_pages(ffi::PyUnicode_DATA(made.get()).cast(), count * ffi::PyUnicode_KIND(made.get()) as usize);
         }
         Some(made)
     }

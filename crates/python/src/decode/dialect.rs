@@ -7,7 +7,7 @@ use super::frame::{hash_cost_of, Frame};
 use super::hashed::Adding;
 use super::{scratch, Decoder};
 use crate::budget::hash_cost::HashCost;
-use crate::cpython::{Obj, Owned};
+use crate::cpython::{new_bytes, Obj, Owned};
 use crate::error::{decode, raised, Fault, Result};
 use crate::memory::Vec;
 use crate::schema::{NodeId, ANY};
@@ -66,8 +66,8 @@ pub trait Dialect<'i>: Sized {
     /// Makes an object from bytes.
     #[inline(always)]
     fn bytes(decoder: &mut Decoder<'i, Self>, bytes: &'i [u8]) -> Result<Option<Owned>> {
-        // SAFETY: the GIL is held while a decoder lives; the slice is readable for its length.
-        decoder.done(unsafe { Owned::new(ffi::PyBytes_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize)) })
+        // SAFETY: the GIL is held while a decoder lives.
+        decoder.done(unsafe { new_bytes(bytes) })
     }
 
     /// Makes an object from bytes with a BSON subtype.

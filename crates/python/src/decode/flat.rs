@@ -13,7 +13,7 @@ use crate::error::{decode, raised, Result};
 use crate::schema::node::accepts;
 use crate::schema::{NodeId, ANY};
 use crate::shapes::{names, Shape};
-use holdall_format::model::{KnownType, Leaf, Seq};
+use holdall_format::model::{KnownType, Leaf, RareLeaf, Seq};
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
@@ -26,16 +26,26 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// [`Decoder::field`], or a value of this file. What holds it has to be tracked by the collector.
     #[inline(always)]
     pub(crate) fn field_or_flat(&mut self, node: NodeId, accepts: u32, held: &mut HashCost) -> Result<Option<Owned>> {
-        match self.next_leaf(accepts)? {
-            None => self.beyond_leaf(node, accepts, held),
-            value => Ok(value),
+        let before = self.r.place();
+        if let Some(leaf) = self.r.leaf()? {
+            if let Some(value) = self.of_leaf(leaf, accepts)? {
+                return Ok(Some(value));
+            }
+            if let Leaf::Reference(number) = leaf {
+                // In graphs as frequent as leaves.
+                if let (true, Some(known)) = (self.may_be_flat(node), self.flat_reference(number)) {
+                    return Ok(Some(known));
+                }
+            }
+            self.r.rewind(before);
         }
+        self.beyond_leaf(node, accepts, held)
     }
 
     #[inline(never)]
     fn beyond_leaf(&mut self, node: NodeId, accepts: u32, held: &mut HashCost) -> Result<Option<Owned>> {
         if self.may_be_flat(node) {
-            return match self.marked_leaf(accepts)? {
+            return match self.marked_flat(accepts)? {
                 None => self.read_flat(held),
                 value => Ok(value),
             };
@@ -44,6 +54,30 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             None if D::Reader::TYPES => self.empty_field(node),
             value => Ok(value),
         }
+    }
+
+    /// The next value, if it is a leaf or an empty dict or list with the mark of an id: what several others hold is often one without
+    /// items. Otherwise nothing is read.
+    #[inline(always)]
+    fn marked_flat(&mut self, accepts: u32) -> Result<Option<Owned>> {
+        let before = self.r.place();
+        if self.object_id != NO_ID || !self.r.mark() {
+            return Ok(None);
+        }
+        let made = match self.r.leaf()? {
+            Some(Leaf::Rare(RareLeaf::EmptyDict)) => {
+                self.claim(0, 64)?;
+                // SAFETY: the GIL is held while a decoder lives.
+                Some(unsafe { Owned::new(ffi::PyDict_New()) }.ok_or_else(raised)?)
+            }
+            Some(leaf) => self.of_leaf(leaf, accepts)?,
+            None => None,
+        };
+        match &made {
+            Some(value) => self.tables.numbered.push(Numbered::whole(value.clone())),
+            None => self.r.rewind(before),
+        }
+        Ok(made)
     }
 
     /// Whether a value may be made without a frame: near the bound of depth, where it would count as a level with one, it has to count.
@@ -124,6 +158,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// A complete string, dict or list. Of other objects frames count what hashing and freeing them costs, and which are left out.
+    #[inline(always)]
     fn flat_reference(&self, number: u64) -> Option<Owned> {
         let Some(Numbered { object: Some(object), state: State::Whole, .. }) =
             self.tables.numbered.get(number as usize)
@@ -132,8 +167,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         };
         // SAFETY: the table of ids holds the object, and a live object its class.
         let class = unsafe { ffi::Py_TYPE(object.get()) };
-        let plain = [addr_of_mut!(ffi::PyUnicode_Type), addr_of_mut!(ffi::PyDict_Type), addr_of_mut!(ffi::PyList_Type)];
-        plain.contains(&class).then(|| object.clone())
+        let is_plain = class == addr_of_mut!(ffi::PyUnicode_Type)
+            || class == addr_of_mut!(ffi::PyDict_Type)
+            || class == addr_of_mut!(ffi::PyList_Type);
+        is_plain.then(|| object.clone())
     }
 
     /// A dict or list of this file whose `AssignId` token was read: what several others hold is often one without items.

@@ -112,11 +112,17 @@ impl<'w> Adding<'w> {
         // SAFETY: by contract all are alive and `dict` is a dict; `set` is called only if `dict` is an ordered one.
         unsafe {
             let before = dict::len(dict);
-            let ordered = addr_of_mut!(crate::cpython::PyODict_Type);
-            let is_ordered = ffi::PyType_IsSubtype(ffi::Py_TYPE(dict), ordered) != 0;
+            let (ordered, class) = (addr_of_mut!(crate::cpython::PyODict_Type), ffi::Py_TYPE(dict));
+            let is_plain = class == addr_of_mut!(ffi::PyDict_Type);
+            let is_ordered = !is_plain && ffi::PyType_IsSubtype(class, ordered) != 0;
             // An ordered dict looks a key up several times.
             let times = if is_ordered { 3 } else { 1 };
-            let hash = self.counted(key, hash_cost, BAD_KEY, |hash| crowd::in_dict(dict, hash).times(times))?;
+            // Among so few an int meets no more than an ordinary number of others, whatever it is.
+            let are_few = is_plain && before <= ORDINARY && ffi::Py_TYPE(key) == addr_of_mut!(ffi::PyLong_Type);
+            let hash = match are_few {
+                true => None,
+                false => self.counted(key, hash_cost, BAD_KEY, |hash| crowd::in_dict(dict, hash).times(times))?,
+            };
             let failed = if is_ordered {
                 // Bypasses a subclass's override.
                 match (*(*ordered).tp_as_mapping).mp_ass_subscript {

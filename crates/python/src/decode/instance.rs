@@ -8,7 +8,7 @@ use crate::classes::how::Base;
 use crate::classes::plan::Plan;
 use crate::classes::state::allocate;
 use crate::cpython::fill;
-use crate::cpython::{dict, Owned, Type};
+use crate::cpython::{dict, new_bytearray, Owned, Type};
 use crate::decode::dialect::Dialect;
 use crate::decode::run::set_factory;
 use crate::error::{decode, raised, Result, Step};
@@ -388,9 +388,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 | (Base::Set, Token::Set(len))
                 | (Base::FrozenSet, Token::FrozenSet(len)) => (types::new_of(base, class, None)?, len),
                 (Base::ByteArray, Token::ByteArray(bytes)) => {
-                    let payload =
-                        Owned::new(ffi::PyByteArray_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize))
-                            .ok_or_else(raised)?;
+                    let payload = new_bytearray(bytes).ok_or_else(raised)?;
                     (types::new_of(base, class, Some(payload))?, 0)
                 }
                 _ => return Err(decode("expected the content of a subclass of a builtin", at)),

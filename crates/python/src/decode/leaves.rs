@@ -5,7 +5,7 @@ use super::recipe::Pairs;
 use super::{Decoder, Numbered, State, NO_ID};
 use crate::budget::hash_cost::{frees_by_recursion, hash_cost_of_instance, HashCost};
 use crate::classes::how::Base;
-use crate::cpython::{fill, float, int, text, Owned, Type};
+use crate::cpython::{fill, float, int, new_bytearray, new_bytes, text, Owned, Type};
 use crate::decode::dialect::Dialect;
 use crate::error::{raised, Result};
 use crate::memory::Vec;
@@ -37,18 +37,14 @@ pub(super) unsafe fn of_any_leaf(leaf: Leaf<'_>) -> Option<Owned> {
             Leaf::Float(value) => float::from_value(value),
             Leaf::None => Some(Owned::borrowed(ffi::Py_None())),
             Leaf::Bool(value) => Some(Owned::borrowed(if value { ffi::Py_True() } else { ffi::Py_False() })),
-            Leaf::Bytes(bytes) => {
-                Owned::new(ffi::PyBytes_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize))
-            }
+            Leaf::Bytes(bytes) => new_bytes(bytes),
             Leaf::Utf8(bytes) => text::from_bytes(Bytes::StrictUtf8(bytes)).ok(),
             Leaf::Text(bytes) => text::from_bytes(bytes).ok(),
             Leaf::Reference(_) => None,
             Leaf::Rare(leaf) => match leaf {
                 RareLeaf::BigInt(bytes) => int::from_bytes(bytes),
                 RareLeaf::Complex(real, imag) => Owned::new(ffi::PyComplex_FromDoubles(real, imag)),
-                RareLeaf::ByteArray(bytes) => {
-                    Owned::new(ffi::PyByteArray_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize))
-                }
+                RareLeaf::ByteArray(bytes) => new_bytearray(bytes),
                 RareLeaf::EmptyList => Owned::new(ffi::PyList_New(0)),
                 RareLeaf::EmptyTuple => Owned::new(ffi::PyTuple_New(0)),
                 RareLeaf::EmptyDict => Owned::new(ffi::PyDict_New()),

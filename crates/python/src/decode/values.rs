@@ -5,7 +5,7 @@ use super::schemaless;
 use super::{Decoder, Numbered, State, NO_ID};
 use crate::budget::hash_cost::HashCost;
 use crate::cpython::text::Failure;
-use crate::cpython::{float, int, text as strings, Owned};
+use crate::cpython::{dict, float, int, new_bytearray, new_bytes, text as strings, Owned};
 use crate::decode::dialect::{Dialect, OUT_OF_PLACE};
 use crate::error::{decode, raised, Result};
 use crate::schema::node::accepts;
@@ -100,9 +100,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     int::from_bytes(bytes)
                 }
                 RareLeaf::Complex(real, imag) => Owned::new(ffi::PyComplex_FromDoubles(real, imag)),
-                RareLeaf::ByteArray(bytes) => {
-                    Owned::new(ffi::PyByteArray_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize))
-                }
+                RareLeaf::ByteArray(bytes) => new_bytearray(bytes),
                 RareLeaf::EmptyList => {
                     self.claim(0, 64)?;
                     Owned::new(ffi::PyList_New(0))
@@ -216,9 +214,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 }
                 Leaf::Utf8(bytes) if accepts & accepts::STR != 0 => Some(self.string(bytes)?),
                 Leaf::Text(bytes) if accepts & accepts::STR != 0 => Some(self.string_of(bytes)?),
-                Leaf::Bytes(bytes) if accepts & accepts::BYTES != 0 => {
-                    Owned::new(ffi::PyBytes_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize))
-                }
+                Leaf::Bytes(bytes) if accepts & accepts::BYTES != 0 => new_bytes(bytes),
                 _ => return Ok(None),
             };
             made.map(Some).ok_or_else(raised)
@@ -430,8 +426,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Token::TypedValue(value) => D::typed_value(self, value),
                 Token::LispValue(value) => D::lisp_value(self, value),
                 Token::Bytes(bytes) => D::bytes(self, bytes),
-                Token::ByteArray(bytes) => self
-                    .done(Owned::new(ffi::PyByteArray_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize))),
+                Token::ByteArray(bytes) => self.done(new_bytearray(bytes)),
                 Token::Ellipsis => self.done(Some(Owned::borrowed(ffi::Py_Ellipsis()))),
                 Token::NotImplemented => self.done(Some(Owned::borrowed(ffi::Py_NotImplemented()))),
                 Token::Bools(seq, run) => {
@@ -444,7 +439,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 }
                 Token::Dict(len) if !D::Reader::UNIQUE_KEYS => self.begin_expected(len),
                 Token::Dict(len) => {
-                    let dict = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
+                    let dict = self.sized_dict(len)?;
                     self.begin_pairs(dict, len, true, ANY)
                 }
                 Token::Set(len) => {
@@ -469,6 +464,25 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 _ => Err(decode("a token out of place", here)),
             }
         }
+    }
+
+    /// An empty dict for so many pairs, which come next: with room for them if the first key is an int, as a table that grows is filled anew
+    /// each time. (One that was made with room has a slower kind of table for strings.)
+    fn sized_dict(&mut self, len: usize) -> Result<Owned> {
+        /// A new dict has room for so many.
+        const ROOM: usize = 5;
+        let before = self.r.place();
+        let sized = len > ROOM && self.r.remaining() / 2 >= len && matches!(self.r.leaf()?, Some(Leaf::Int(_)));
+        self.r.rewind(before);
+        // SAFETY: the GIL is held while a decoder lives.
+        unsafe {
+            if sized {
+                dict::with_room(len)
+            } else {
+                Owned::new(ffi::PyDict_New())
+            }
+        }
+        .ok_or_else(raised)
     }
 
     /// A BSON value. Code with variables needs a frame for them.

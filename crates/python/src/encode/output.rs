@@ -1,5 +1,6 @@
 //! The output of an encoder: a reused buffer for small messages, a growing `bytes` for large ones.
 
+use crate::blocks::in_large_pages;
 use crate::cpython::text::copy_short;
 use crate::cpython::{_PyBytes_Resize, Obj, Owned};
 use crate::error::{raised, Result};
@@ -13,6 +14,8 @@ const SCRATCH: usize = 256 << 10;
 /// So much is taken at once if the message before had a use for it, whether or not this one turns out to: what it leaves is given back, and
 /// was never touched.
 const ROOMY: usize = 64 << 20;
+/// More than that is taken at once if this message has so great a part of it already.
+const LIKELY: usize = 8;
 /// Space that is always kept behind the end, so that small writes need no check beforehand.
 const SLACK: usize = 64;
 
@@ -148,8 +151,8 @@ impl Output {
         let needed = self.len.saturating_add(more);
         let doubled = needed.max(self.limit.saturating_mul(2));
         // Memory that was just released can be taken again without page faults if it is large enough, and all at once, so that nothing is
-        // copied from one size to the next.
-        let again = needed <= self.last && self.last < doubled.max(ROOMY);
+        // copied or moved from one size to the next.
+        let again = needed <= self.last && self.last < doubled.saturating_mul(LIKELY).max(ROOMY);
         let wanted = if again { self.last } else { doubled }.saturating_add(SLACK);
         let Ok(size) = isize::try_from(wanted) else { out_of_memory() };
         // SAFETY: whoever encodes holds the GIL. Nobody else has `bytes`, so it may be resized; otherwise `start` has
@@ -178,6 +181,7 @@ impl Output {
                 out_of_memory();
             }
             self.start = ffi::PyBytes_AS_STRING(object).cast_mut().cast();
+            in_large_pages(self.start, wanted);
             self.bytes = Some(std::mem::replace(&mut object, std::ptr::null_mut()));
         }
         self.limit = wanted - SLACK;

@@ -1,7 +1,7 @@
 //! Blocks of bytes: memoryview (stored as its bytes), PickleBuffer, array.array; and out-of-band buffers.
 
 use crate::cpython::owned;
-use crate::cpython::{Obj, Owned, View};
+use crate::cpython::{empty_bytearray, empty_bytes, Obj, Owned, View};
 use crate::error::{decode, raised, Asked, Result};
 use crate::memory::vec;
 use crate::types::library::Library;
@@ -186,12 +186,11 @@ fn from_file(py: Python<'_>, source: &mut dyn Source, charge: Charge<'_>, token:
     // SAFETY: the object is new, has `len` bytes and is held by `made`; nobody else has seen it, and the GIL is held.
     unsafe {
         let (made, data) = if out_of_band == OutOfBand::Bytes {
-            let made = Owned::new(ffi::PyBytes_FromStringAndSize(std::ptr::null(), len as isize)).ok_or_else(raised)?;
+            let made = empty_bytes(len).ok_or_else(raised)?;
             let data = ffi::PyBytes_AS_STRING(made.get()).cast_mut();
             (made, data)
         } else {
-            let made =
-                Owned::new(ffi::PyByteArray_FromStringAndSize(std::ptr::null(), len as isize)).ok_or_else(raised)?;
+            let made = empty_bytearray(len).ok_or_else(raised)?;
             let data = ffi::PyByteArray_AsString(made.get());
             (made, data)
         };

@@ -92,8 +92,7 @@ static REGEX: Slots<2> = Slots::new(|py| Class::Regex.get(py), [b"pattern", b"fl
 
 fn of_bytes(bytes: &[u8]) -> Result<Owned> {
     // SAFETY: pointer and length are those of a slice; the result is a new reference or null.
-    unsafe { Owned::new(ffi::PyBytes_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize)) }
-        .ok_or_else(raised)
+    unsafe { crate::cpython::new_bytes(bytes) }.ok_or_else(raised)
 }
 
 /// An unsigned int from little-endian bytes.
