@@ -2,7 +2,7 @@
 //! them.
 
 use super::{Obj, Owned, Type};
-use crate::blocks::in_large_pages;
+use crate::blocks::{in_large_pages, LARGE};
 use holdall_format::model::{Bytes, Text, TextForm};
 use holdall_format::utf8::{self, Measure, Width};
 use pyo3::ffi;
@@ -224,6 +224,26 @@ unsafe fn one(byte: u8) -> Option<Owned> {
     }
 }
 
+/// [`from_ascii`] for no character, for one, and for megabytes.
+///
+/// # Safety
+/// As for [`from_ascii`].
+#[inline(never)]
+unsafe fn rare_ascii(bytes: &[u8]) -> Option<Owned> {
+    // SAFETY: the GIL is held, by contract; a new string has room for as many bytes, and nobody else has seen it.
+    unsafe {
+        match bytes {
+            [] => Owned::new(ffi::PyUnicode_New(0, 0)),
+            [byte] => one(*byte),
+            _ => {
+                let made = empty(bytes.len(), 127)?;
+                ffi::PyUnicode_DATA(made.get()).cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+                Some(made)
+            }
+        }
+    }
+}
+
 /// A string of bytes that are all below 0x80.
 ///
 /// # Safety
@@ -233,11 +253,9 @@ pub unsafe fn from_ascii(bytes: &[u8]) -> Option<Owned> {
     // SAFETY: the GIL is held. The block has room for the header, the characters and a zero, and all of these are
     // written.
     unsafe {
-        if bytes.len() <= 1 {
-            return match bytes.first() {
-                Some(&byte) => one(byte),
-                None => Owned::new(ffi::PyUnicode_New(0, 0)),
-            };
+        // One comparison for both ends of what is rare: of short strings it is a part of the time.
+        if bytes.len().wrapping_sub(2) >= LARGE - 2 {
+            return rare_ascii(bytes);
         }
         let head = HEAD.load(Ordering::Relaxed);
         if cfg!(any(py_sys_config = "Py_REF_DEBUG", py_sys_config = "Py_TRACE_REFS")) {
@@ -245,13 +263,11 @@ pub unsafe fn from_ascii(bytes: &[u8]) -> Option<Owned> {
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), object.get().cast::<u8>().add(head), bytes.len());
             return Some(object);
         }
-        let size = head + bytes.len() + 1;
-        let object = ffi::PyObject_Malloc(size).cast::<ffi::PyObject>();
+        let object = ffi::PyObject_Malloc(head + bytes.len() + 1).cast::<ffi::PyObject>();
         if object.is_null() {
             ffi::PyErr_NoMemory();
             return None;
         }
-        in_large_pages(object.cast(), size);
         init_head(object, addr_of_mut!(ffi::PyUnicode_Type));
         let text = object.cast::<Layout>();
         (*text).length = bytes.len() as isize;

@@ -26,25 +26,23 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// [`Decoder::field`], or a value of this file. What holds it has to be tracked by the collector.
     #[inline(always)]
     pub(crate) fn field_or_flat(&mut self, node: NodeId, accepts: u32, held: &mut HashCost) -> Result<Option<Owned>> {
-        let before = self.r.place();
-        if let Some(leaf) = self.r.leaf()? {
-            if let Some(value) = self.of_leaf(leaf, accepts)? {
-                return Ok(Some(value));
-            }
-            if let Leaf::Reference(number) = leaf {
-                // In graphs as frequent as leaves.
-                if let (true, Some(known)) = (self.may_be_flat(node), self.flat_reference(number)) {
-                    return Ok(Some(known));
-                }
-            }
-            self.r.rewind(before);
+        match self.next_leaf(accepts)? {
+            None => self.beyond_leaf(node, accepts, held),
+            value => Ok(value),
         }
-        self.beyond_leaf(node, accepts, held)
     }
 
     #[inline(never)]
     fn beyond_leaf(&mut self, node: NodeId, accepts: u32, held: &mut HashCost) -> Result<Option<Owned>> {
         if self.may_be_flat(node) {
+            let before = self.r.place();
+            // In graphs as frequent as leaves.
+            if let Some(Leaf::Reference(number)) = self.r.leaf()? {
+                if let Some(known) = self.flat_reference(number) {
+                    return Ok(Some(known));
+                }
+            }
+            self.r.rewind(before);
             return match self.marked_flat(accepts)? {
                 None => self.read_flat(held),
                 value => Ok(value),
