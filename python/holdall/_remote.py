@@ -141,6 +141,8 @@ class Coming:
         """The next bytes, once there are some. Raises what went wrong when they were read."""
         while not (piece := self._pieces.get()):
             if piece is None:
+                # Who asks again is told again, instead of waiting for ever.
+                self._pieces.put(None)
                 if self.work is not None:
                     self.work.result()
                 raise OSError(errno.EIO, f"expected {self._size} bytes, got {self.have}", self._path)

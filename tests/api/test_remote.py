@@ -174,6 +174,10 @@ def test_what_has_come_of_a_range_is_given_before_the_rest(monkeypatch: Any) -> 
     assert all(work.cancelled() for work in others)
     with pytest.raises(OSError, match="expected 10 bytes, got more"):
         _remote.Coming("a.log", 0, 10).put(bytes(11))
+    # Who asks again for what has failed is told again.
+    for _ in range(2):
+        with pytest.raises(ConnectionResetError):
+            coming.take()
 
 
 def test_a_size_that_is_claimed_takes_no_memory() -> None:

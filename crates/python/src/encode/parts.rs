@@ -74,7 +74,7 @@ impl<D: Dialect> Encoder<'_, D> {
     /// # Safety
     /// As [`Walker::then_last`].
     pub(super) unsafe fn then_last(&mut self, object: Obj) -> Result<()> {
-        // SAFETY: by the contract. What holds leaves only asks for no part that would come back here.
+        // SAFETY: by the contract. Its own parts are leaves, so this is not called again within itself.
         unsafe {
             match self.looks_closely {
                 true => self.then([WorkItem::Value(Owned::borrowed(object))]),

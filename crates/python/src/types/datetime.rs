@@ -128,7 +128,7 @@ pub unsafe fn wrote<W: TypeWriter>(w: &mut W, object: Obj) -> bool {
 /// # Safety
 /// `zone` is alive.
 unsafe fn encode_zone<'py, E: TypeWalker<'py>>(encoder: &mut E, zone: Obj) -> Result<()> {
-    // SAFETY: importing the module imported the datetime API; `zone` is alive by contract, and the work item holds it.
+    // SAFETY: importing the module imported the datetime API; `zone` is alive by contract, and holds leaves if it is a `timezone`.
     unsafe {
         let utc = ffi::PyDateTime_TimeZone_UTC();
         if zone == utc {

@@ -56,7 +56,7 @@ pub trait Walker<'py> {
     /// Writes `object`, which the object that is being written holds as its last part.
     ///
     /// # Safety
-    /// `object` is alive, and its class is one whose instances hold no other than leaves.
+    /// `object` is alive, and all that it holds are leaves.
     unsafe fn then_last(&mut self, object: Obj) -> Result<()>;
 
     /// Writes what a builtin's own iterator gives, which runs no code of Python's.
