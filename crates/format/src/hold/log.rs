@@ -315,16 +315,24 @@ pub enum Next {
 
 /// Looks at the frame at `at` of `bytes`, which begin `base` bytes into the log.
 pub fn next(bytes: &[u8], at: usize, base: u64) -> Next {
+    match next_within(bytes, at, base) {
+        Next::Frame(frame) => match frame.verified(bytes) {
+            Ok(_) => Next::Frame(frame),
+            Err(error) => Next::Damaged(error, Some(frame)),
+        },
+        other => other,
+    }
+}
+
+/// The same of bytes that are [`intact`] there: the checksum is not compared again.
+pub fn next_within(bytes: &[u8], at: usize, base: u64) -> Next {
     let rest = bytes.len().saturating_sub(at);
     if rest < HEAD {
         return Next::More(HEAD + TAIL);
     }
     match Frame::within(bytes, at, base) {
         Ok(Some(frame)) if matches!(frame.head.kind, tag::RECORD | tag::NAMES | tag::RESTART) && frame.at == at => {
-            match frame.verified(bytes) {
-                Ok(_) => Next::Frame(frame),
-                Err(error) => Next::Damaged(error, Some(frame)),
-            }
+            Next::Frame(frame)
         }
         Ok(_) => Next::Damaged(Error::new(ErrorKind::Checksum, place(base) + at), None),
         Err(error) => match error.kind() {

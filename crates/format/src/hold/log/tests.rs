@@ -106,6 +106,7 @@ fn how_far_frames_are_intact() {
         let is_record = matches!(next(&log, at, 0), Next::Frame(frame) if frame.head.kind == tag::RECORD);
         let body = record_within(&log, at);
         assert_eq!(body.is_some(), is_record);
+        assert_eq!(format!("{:?}", next_within(&log, at, 0)), format!("{:?}", next(&log, at, 0)));
         assert!(body.is_none_or(|body| body == (at + HEAD..ends[number + 1] - TAIL)));
         for len in 0..log.len() {
             assert!(record_within(&log[..len], at).is_none_or(|body| body.end + TAIL <= len));

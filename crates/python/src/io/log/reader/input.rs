@@ -30,7 +30,10 @@ impl State {
             let near = self.bytes.len().min(self.at.saturating_add(STEP));
             self.intact = log::intact(&self.bytes[..near], self.at, self.base);
         }
-        log::next(&self.bytes, self.at, self.base)
+        match self.at < self.intact {
+            true => log::next_within(&self.bytes, self.at, self.base),
+            false => log::next(&self.bytes, self.at, self.base),
+        }
     }
 
     /// The next record, if it is among those whose checksums were compared, and small: most calls come this way. `None`: it is something
